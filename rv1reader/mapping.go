@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package rv1reader
+
+import "flux-burrow/rv1reader/idset"
+
+// MaxProblems is how many problems a Mapping lists one by one. Doubt and Lost
+// are complete however many there are.
+const MaxProblems = 1024
+
+// Mapping is a job's R laid onto an inventory: what it holds there, and what
+// does not fit.
+type Mapping struct {
+	// Set is what R names and the inventory has, at the rank and host that R
+	// says. It is always within the inventory's set.
+	Set *ResourceSet
+	// Whole are the ranks of Set of which the job holds every child.
+	Whole *idset.Set
+	// Doubt are the ranks of the inventory where the job may hold more than Set
+	// says, or hold it elsewhere than R says: a scheduler keeps others off the
+	// whole of these nodes until the job's free. For a host that moved it has
+	// the rank that R names, if there is one, and those the host is at now. All
+	// ranks that an R with faults names are in it.
+	Doubt *idset.Set
+	// Lost are ranks that R names and the inventory has not got.
+	Lost *idset.Set
+	// Problems say why; More is the number of them past MaxProblems.
+	Problems []*Problem
+	More     int
+}
+
+// Fits tells whether all of R was found where R says it is.
+func (m *Mapping) Fits() bool { return m.Doubt.Empty() && m.Lost.Empty() && len(m.Problems) == 0 }
+
+func (m *Mapping) report(p *Problem) {
+	if len(m.Problems) >= MaxProblems {
+		m.More++
+		return
+	}
+	m.Problems = append(m.Problems, p)
+}
+
+// Map lays the R of a job onto the inventory. It always gives an answer: what
+// does not fit is left out of the set and reported. An R without a usable
+// nodelist is taken by its ranks alone. Map does not keep or change r.
+func (inv *Inventory) Map(r *R) *Mapping {
+	m := &Mapping{Doubt: &idset.Set{}, Lost: &idset.Set{}}
+	sure := inv.sure(r, m)
+	set := r.Set
+	if !sure.ContainsAll(r.Ranks) {
+		set = set.SelectRanks(sure)
+	}
+	inv.fit(set, m)
+	if r.Broken {
+		m.Doubt.AddSet(r.Ranks.Intersect(inv.r.Ranks))
+	}
+	return m
+}
+
+// sure returns the ranks of r that the inventory has, with the same host.
+func (inv *Inventory) sure(r *R, m *Mapping) *idset.Set {
+	if inv.byHost == nil || r.Nodelist.Len() == 0 || r.Nodelist.Len() != r.Ranks.Count() {
+		if lost := r.Ranks.Difference(inv.r.Ranks); !lost.Empty() {
+			m.Lost = lost
+			m.report(&Problem{Kind: UnknownRank, Ranks: lost})
+		}
+		return r.Ranks.Intersect(inv.r.Ranks)
+	}
+	sure := &idset.Set{}
+	var hb, ib [64]byte // long enough for most names: no allocation per rank
+	host, at, pos := hb[:0], ib[:0], 0
+	for run := range r.Ranks.Runs() {
+		for rank := run.Lo; rank <= run.Hi; rank++ {
+			host = r.Nodelist.AppendAt(host[:0], pos)
+			pos++
+			at = at[:0]
+			i := inv.position(rank)
+			if i >= 0 {
+				at = inv.r.Nodelist.AppendAt(at, i)
+				if string(at) == string(host) {
+					sure.Add(rank)
+					continue
+				}
+			}
+			inv.misplaced(rank, i >= 0, string(host), string(at), m)
+		}
+	}
+	return sure
+}
+
+// misplaced reports a rank that is not there, or is another host.
+func (inv *Inventory) misplaced(rank int, there bool, host, at string, m *Mapping) {
+	p := &Problem{Ranks: idset.New(rank), Host: host, InventoryHost: at, HostRanks: inv.RanksOf(host)}
+	switch {
+	case len(p.HostRanks) > 0:
+		p.Kind = HostMoved
+		for _, now := range p.HostRanks {
+			m.Doubt.Add(now)
+		}
+	case there:
+		p.Kind = HostUnknown
+	default:
+		p.Kind = UnknownRank
+	}
+	if there {
+		m.Doubt.Add(rank)
+	} else {
+		m.Lost.Add(rank)
+	}
+	m.report(p)
+}
+
+// fit splits what the job names at ranks that are sure into what the inventory
+// has and what it has not.
+func (inv *Inventory) fit(set *ResourceSet, m *Mapping) {
+	have := newBuilder(len(set.list()))
+	m.Whole = &idset.Set{}
+	var extra *builder
+	along(set, inv.r.Set, func(lo, hi int, want, there Children) bool {
+		switch {
+		case want.Equal(there):
+			m.Whole.AddRange(lo, hi)
+			have.add(lo, hi, there)
+		case there.Contains(want):
+			have.add(lo, hi, want)
+		default:
+			if extra == nil {
+				extra = newBuilder(1)
+			}
+			have.add(lo, hi, want.Intersect(there))
+			extra.add(lo, hi, want.Difference(there))
+			m.Doubt.AddRange(lo, hi)
+			if len(there) > 0 && want.Contains(there) {
+				m.Whole.AddRange(lo, hi)
+			}
+		}
+		return true
+	})
+	m.Set = have.set
+	if extra == nil {
+		return
+	}
+	for _, g := range extra.set.Groups() {
+		for _, c := range g.Children {
+			m.report(&Problem{Kind: OutOfRange, Ranks: g.Ranks, Type: c.Type, IDs: c.IDs})
+		}
+	}
+}
