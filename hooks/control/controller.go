@@ -80,8 +80,8 @@ type Order struct {
 // the reactor's thread, exactly once, never from inside the call that took it.
 type Controller interface {
 	// Do brings a unit up or down. A unit that is already as wanted is a
-	// success. done gets nil, [ErrAbsent] where the node has no such unit,
-	// [ErrClosed], or an error that names unit, verb and reason.
+	// success. done gets nil, [ErrAbsent] where the node has no such unit, or
+	// an error that names unit, verb and reason.
 	Do(o Order, done func(error))
 
 	// State tells what a unit is now. A unit that is being changed is
@@ -100,6 +100,8 @@ var (
 	// here; it is no failure. Test with errors.Is.
 	ErrAbsent = errors.New("no such unit on this node")
 
-	// ErrClosed says that the controller was closed under an order.
+	// ErrClosed is what is left of an order whose controller was closed under
+	// it. No done ever gets it from the two controllers here, since none is
+	// called after Close; it is there for other implementations.
 	ErrClosed = errors.New("service control was closed")
 )
