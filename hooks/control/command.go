@@ -36,9 +36,9 @@ type Process interface {
 
 // Limits of a process beyond its order's own.
 const (
-	// killGrace is from SIGTERM to SIGKILL.
+	// killGrace is from SIGTERM to SIGKILL or what stands for it.
 	killGrace = 5 * time.Second
-	// giveUpAfter is from SIGKILL to the end of the wait for the process.
+	// giveUpAfter is from there to the end of the wait for the process.
 	giveUpAfter = 2 * time.Second
 	// statusTimeout is what the status command may take.
 	statusTimeout = 10 * time.Second
@@ -60,7 +60,8 @@ const (
 //
 // An exit status other than 0, a signal and a timeout are failures, with the
 // last line of stderr in the reason. After its timeout a process gets SIGTERM,
-// 5 s later SIGKILL; 2 s after that its end is not waited for any more.
+// 5 s later SIGKILL (SIGUSR1 if it is flux-imp, see flux-imp(8)); 2 s after that
+// its end is not waited for any more.
 //
 // State runs the status command: exit status 0 is [Up], 4 is [Absent], others
 // are [Down], as systemctl(1) has them. One that ends by a signal, runs out of

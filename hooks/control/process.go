@@ -5,6 +5,7 @@ package control
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 	"syscall"
@@ -62,7 +63,7 @@ func (c *command) start(u *commandUnit, verb Verb, unit string, limit time.Durat
 		late = true
 		r.proc.Kill(int(syscall.SIGTERM))
 		then(killGrace, func() {
-			r.proc.Kill(int(syscall.SIGKILL))
+			r.proc.Kill(int(killSignal(argv)))
 			then(giveUpAfter, func() {
 				end(noStatus, errors.New(timedOut("").Error()+", and it did not end when killed"))
 			})
@@ -84,6 +85,16 @@ func (c *command) start(u *commandUnit, verb Verb, unit string, limit time.Durat
 			end(ws, fmt.Errorf("%s: exit status %d%s", argv[0], ws.ExitStatus(), tail(last)))
 		}
 	})
+}
+
+// killSignal is what ends a process for good. The IMP runs its program as root
+// in a process group of its own, which a SIGKILL to the IMP would leave
+// running with nobody to end it. RFC 15 has the IMP kill it on SIGUSR1.
+func killSignal(argv []string) syscall.Signal {
+	if path.Base(argv[0]) == "flux-imp" {
+		return syscall.SIGUSR1
+	}
+	return syscall.SIGKILL
 }
 
 // tailMax limits what a reason takes from stderr, in bytes. Reasons end up in
