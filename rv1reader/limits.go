@@ -16,6 +16,7 @@ const (
 	DefaultMaxRanks  = 1 << 22
 	DefaultMaxIDs    = 1 << 22
 	DefaultMaxFaults = 64
+	MaxTypes         = 256 // types of children in one entry of R_lite; fixed
 )
 
 func (l Limits) filled() Limits {

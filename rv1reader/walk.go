@@ -2,6 +2,8 @@
 
 package rv1reader
 
+import "bytes"
+
 // A node is one value in bytes that have passed validate: in[start:end].
 type node struct {
 	in         []byte
@@ -28,6 +30,12 @@ func kind(in []byte) byte {
 
 func (n node) raw() []byte { return n.in[n.start:n.end] }
 func (n node) kind() byte  { return kind(n.raw()) }
+
+// is tells whether a string says text. Keys may be written with escapes.
+func (n node) is(text string) bool {
+	raw := n.raw()
+	return string(raw[1:len(raw)-1]) == text || bytes.IndexByte(raw, '\\') >= 0 && unquote(raw) == text
+}
 
 func skipSpace(in []byte, i int) int {
 	for i < len(in) && isSpace(in[i]) {

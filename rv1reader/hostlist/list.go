@@ -5,6 +5,7 @@ package hostlist
 import (
 	"iter"
 	"sort"
+	"strings"
 
 	"flux-burrow/rv1reader/idset"
 )
@@ -164,4 +165,16 @@ func (l *List) Equal(o *List) bool {
 		}
 	}
 	return true
+}
+
+// Bracketed tells whether any name has a bracket in it, which is legal in no
+// host name: flux-core expands the first bracket of a name and keeps others as
+// they are. Such a list does not survive being written and read.
+func (l *List) Bracketed() bool {
+	for _, r := range l.list() {
+		if strings.ContainsAny(r.prefix, "[]") || strings.ContainsAny(r.suffix, "[]") {
+			return true
+		}
+	}
+	return false
 }

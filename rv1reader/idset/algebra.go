@@ -83,14 +83,15 @@ func (s *Set) Overlaps(o *Set) bool {
 	return false
 }
 
-// ContainsAll tells whether every member of o is in s.
+// ContainsAll tells whether every member of o is in s. It costs the runs of o
+// times the logarithm of the runs of s.
 func (s *Set) ContainsAll(o *Set) bool {
 	a := s.list()
 	for _, r := range o.list() {
-		for len(a) > 0 && a[0].Hi < r.Lo {
-			a = a[1:]
+		if s == nil {
+			return false
 		}
-		if len(a) == 0 || a[0].Lo > r.Lo || a[0].Hi < r.Hi {
+		if i := s.at(r.Lo); i == len(a) || a[i].Lo > r.Lo || a[i].Hi < r.Hi {
 			return false
 		}
 	}
