@@ -1,6 +1,6 @@
 module flux-burrow
 
-go 1.23
+go 1.24
 
 require (
 	github.com/BurntSushi/toml v1.6.0

@@ -40,6 +40,17 @@ type RankText struct {
 	Reason string     `json:"reason"`
 }
 
+// NotLoaded is the reason of a rank that has no agent.
+const NotLoaded = "burrow agent is not loaded"
+
+const lost = "lost contact: "
+
+// Lost makes the reason of a rank that can't be reached.
+func Lost(why string) string { return lost + why }
+
+// IsLost tells whether a reason was made by Lost.
+func IsLost(reason string) bool { return strings.HasPrefix(reason, lost) }
+
 // SetResponse is the answer to burrow.set, given when the change is over.
 type SetResponse struct {
 	// Failed: where a service is not as the phase asks for, and why.

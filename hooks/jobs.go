@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package hooks
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"flux-burrow/rv1reader/idset"
+)
+
+// maxReading bounds how many eventlogs are read at a time after a load.
+const maxReading = 64
+
+// job is what a jobtap callback says of its job.
+type job struct {
+	id     uint64
+	state  int64
+	rabbit bool
+	args   string
+}
+
+func parseJob(args string) job {
+	fields := gjson.GetMany(args, "id", "state", "jobspec.attributes.system.dw")
+	return job{
+		id:     fields[0].Uint(),
+		state:  fields[1].Int(),
+		rabbit: fields[2].Exists(),
+		args:   args,
+	}
+}
+
+// ranks gives the ranks of the job's R (RFC 20).
+func (j job) ranks() (*idset.Set, error) {
+	all := idset.New()
+	for _, entry := range gjson.Get(j.args, "R.execution.R_lite").Array() {
+		ranks, err := idset.Parse(entry.Get("rank").String())
+		if err != nil {
+			return nil, fmt.Errorf("R: execution.R_lite: rank: %w", err)
+		}
+		all.AddSet(ranks)
+	}
+	if all.Empty() {
+		return nil, fmt.Errorf("R has no ranks")
+	}
+	return all, nil
+}
+
+// New takes the announcement of a job, job.new. One that is already past its
+// start of the run state was there before the plugin.
+func (h *Hooks) New(args string) {
+	j := parseJob(args)
+	if j.state != stateRun && j.state != stateCleanup || !h.cfg.Enable {
+		return
+	}
+	ranks, err := j.ranks()
+	if err != nil {
+		// No R: it never ran.
+		return
+	}
+	w := &window{id: j.id, rabbit: j.rabbit, state: Reading, ranks: ranks, failed: idset.New(), seen: map[stamp]bool{}}
+	h.windows[j.id] = w
+	if err := h.host.Subscribe(j.id); err != nil {
+		h.fault("%s: subscribe: %v", idString(j.id), err)
+	}
+	h.reading++
+	h.queue = append(h.queue, j.id)
+	if len(h.queue) <= maxReading {
+		h.readLog(w)
+	}
+}
+
+// readLog reads the eventlog of a job that was there before the plugin.
+func (h *Hooks) readLog(w *window) {
+	h.host.Eventlog(w.id, func(text string, err error) {
+		if h.closed {
+			return
+		}
+		if h.windows[w.id] != w {
+			// Over meanwhile.
+		} else if err != nil {
+			h.fault("%s: can't read its eventlog: %v: its window is not resumed", idString(w.id), err)
+			h.drop(w)
+		} else {
+			h.resume(w, text)
+		}
+		h.readNext(w.id)
+		h.read()
+	})
+}
+
+func (h *Hooks) readNext(done uint64) {
+	for i, id := range h.queue {
+		if id == done {
+			h.queue = append(h.queue[:i], h.queue[i+1:]...)
+			break
+		}
+	}
+	if len(h.queue) >= maxReading {
+		if w := h.windows[h.queue[maxReading-1]]; w != nil {
+			h.readLog(w)
+		} else {
+			id := h.queue[maxReading-1]
+			h.after(0, func() { h.readNext(id); h.read() })
+		}
+	}
+}
+
+func (h *Hooks) resume(w *window, text string) {
+	entries, bad := ParseEventlog(text)
+	if bad > 0 {
+		h.fault("%s: %d lines of its eventlog are no events: skipped", idString(w.id), bad)
+	}
+	for _, e := range entries {
+		w.facts.add(e)
+		w.seen[stamp{e.Timestamp, e.Name}] = true
+	}
+	for _, e := range w.early {
+		if !w.seen[stamp{e.Timestamp, e.Name}] {
+			w.facts.add(e)
+		}
+	}
+	w.early = nil
+	w.prolog = w.facts.prolog > 0
+	w.epilog = w.epilog || w.facts.epilog > 0
+	if w.epilog && w.facts.epilog == 0 {
+		w.facts.epilog = 1
+	}
+	state, do := resume(w.facts, w.rabbit, h.cfg.RunIsIdle())
+	h.host.Log(logInfo, "%s: resumed: %s", idString(w.id), state)
+	h.stats.Resumed++
+	h.move(w, state, do, false)
+}
+
+// Run takes job.state.run of the current job.
+func (h *Hooks) Run(args string) {
+	if !h.cfg.Enable {
+		return
+	}
+	j := parseJob(args)
+	if h.windows[j.id] != nil {
+		return
+	}
+	if !j.rabbit && h.cfg.RunIsIdle() && h.unclean.Empty() {
+		h.stats.Free++
+		return
+	}
+	ranks, err := j.ranks()
+	if err != nil {
+		h.fault("%s: %v: its services are left as they are", idString(j.id), err)
+		return
+	}
+	if !j.rabbit && h.cfg.RunIsIdle() && !h.unclean.Overlaps(ranks) {
+		h.stats.Free++
+		return
+	}
+	w := &window{id: j.id, rabbit: j.rabbit, ranks: ranks, failed: idset.New(), since: h.host.Now()}
+	h.windows[j.id] = w
+	t := startOther
+	if j.rabbit {
+		t = startRabbit
+		h.stats.Windows++
+		if err := h.host.Subscribe(j.id); err != nil {
+			h.fault("%s: subscribe: %v", idString(j.id), err)
+		}
+	} else {
+		h.stats.Other++
+	}
+	h.move(w, t.next, t.effects, true)
+}
+
+// Cleanup takes job.state.cleanup of the current job.
+func (h *Hooks) Cleanup(args string) {
+	w := h.windows[gjson.Get(args, "id").Uint()]
+	if w == nil {
+		return
+	}
+	if w.state == Reading {
+		w.facts.cleanup = true
+		if w.rabbit && !w.epilog {
+			// Taken now: by the time the eventlog is read, the job may be over.
+			if err := h.host.HoldEpilog(w.id, epilogName, true); err == nil {
+				w.epilog = true
+			}
+		}
+		return
+	}
+	h.event(w, Cleanup, true)
+}
+
+// JobEvent takes job.event.* of a job with a window.
+func (h *Hooks) JobEvent(args string) {
+	w := h.windows[gjson.Get(args, "id").Uint()]
+	if w == nil {
+		return
+	}
+	var e Entry
+	if err := json.Unmarshal([]byte(gjson.Get(args, "entry").Raw), &e); err != nil {
+		return
+	}
+	if w.state == Reading {
+		w.early = append(w.early, e)
+		return
+	}
+	if w.seen != nil {
+		if w.seen[stamp{e.Timestamp, e.Name}] {
+			return
+		}
+	}
+	before := w.facts
+	w.facts.add(e)
+	switch {
+	case w.facts.environment && !before.environment:
+		h.event(w, Environment, true)
+	case w.facts.dws < before.dws && w.facts.dws == 0:
+		h.dwsOver(w)
+	}
+}
+
+func (h *Hooks) dwsOver(w *window) {
+	if w.facts.dwsStatus != 0 {
+		h.event(w, GivenUp, true)
+	} else {
+		h.event(w, Unmounted, true)
+	}
+}
+
+// Inactive takes job.inactive-add: the job is over. A window that still holds
+// something then missed an event; it ends.
+func (h *Hooks) Inactive(args string) {
+	w := h.windows[gjson.Get(args, "id").Uint()]
+	if w == nil || w.state == OtherIdling {
+		return
+	}
+	w.prolog, w.epilog = false, false
+	if w.state == Unmounting || w.state == Running || w.state == OtherRunning {
+		h.wish(w, 0, w.ranks)
+	}
+	h.drop(w)
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package hooks
+
+import (
+	"encoding/json"
+
+	"flux-burrow/hooks/phase"
+	"flux-burrow/hooks/wire"
+	"flux-burrow/rv1reader/idset"
+)
+
+// keep is a job whose unmount was given up: its services stay up on its ranks
+// until the next window there, or until they are released. It is in the KVS,
+// since the job is not active any more when the job manager restarts.
+type keep struct {
+	ranks *idset.Set
+	gen   uint64
+}
+
+func (h *Hooks) keep(w *window) {
+	h.stats.GivenUp++
+	h.kept[w.id] = &keep{ranks: w.ranks.Clone(), gen: w.gen}
+	h.storeKept()
+	h.host.Log(logWarning, "%s: its unmount was given up (%s, status %d): services stay up on ranks %s until "+
+		"the next job there or flux burrow release %s", idString(w.id), dwsEpilog, w.facts.dwsStatus, w.ranks, w.ranks)
+}
+
+// unkeep ends what was kept on ranks.
+func (h *Hooks) unkeep(ranks *idset.Set) []wire.JobRanks {
+	released := []wire.JobRanks{}
+	for id, k := range h.kept {
+		part := k.ranks.Intersect(ranks)
+		if part.Empty() {
+			continue
+		}
+		k.ranks.RemoveSet(part)
+		if k.ranks.Empty() {
+			delete(h.kept, id)
+		}
+		released = append(released, wire.JobRanks{ID: id, Ranks: part})
+		h.host.Set(wire.SetRequest{Ranks: part, Need: wire.Need{ID: id, Phase: phase.Idle, Gen: h.nextGen()}},
+			func(r wire.SetResponse) {
+				if !h.closed {
+					h.learn(part, phase.Idle, r)
+					h.wake()
+				}
+			})
+	}
+	if len(released) > 0 {
+		h.storeKept()
+	}
+	return released
+}
+
+// Release drops what given-up unmounts left up on ranks.
+func (h *Hooks) Release(ranks *idset.Set) wire.ReleaseResponse {
+	return wire.ReleaseResponse{Released: h.unkeep(ranks)}
+}
+
+type storedKeep struct {
+	ID    uint64     `json:"id"`
+	Ranks *idset.Set `json:"ranks"`
+	Gen   uint64     `json:"gen"`
+}
+
+func (h *Hooks) storeKept() {
+	list := []storedKeep{}
+	for id, k := range h.kept {
+		list = append(list, storedKeep{id, k.ranks, k.gen})
+	}
+	h.host.Store(keptKey, wire.Encode(list))
+}
+
+func (h *Hooks) loadKept(done func()) {
+	h.host.Load(keptKey, func(value string, err error) {
+		if h.closed {
+			return
+		}
+		var list []storedKeep
+		if err == nil && value != "" {
+			err = json.Unmarshal([]byte(value), &list)
+		}
+		if err != nil {
+			h.fault("%s: %v: services kept up for a given-up unmount are let go", keptKey, err)
+		}
+		for _, s := range list {
+			if !s.Ranks.Empty() && h.kept[s.ID] == nil {
+				// Above the floor, so that the nodes do not drop it.
+				h.kept[s.ID] = &keep{ranks: s.Ranks, gen: h.nextGen()}
+				h.host.Set(wire.SetRequest{Ranks: s.Ranks, Need: wire.Need{ID: s.ID, Phase: phase.Unmount, Gen: h.kept[s.ID].gen}},
+					func(wire.SetResponse) {})
+			}
+		}
+		done()
+	})
+}

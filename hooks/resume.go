@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package hooks
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Entry is an event of a job's eventlog (RFC 18).
+type Entry struct {
+	Timestamp float64         `json:"timestamp"`
+	Name      string          `json:"name"`
+	Context   json.RawMessage `json:"context"`
+}
+
+// ParseEventlog reads an eventlog, one entry a line. A line that is no entry
+// is skipped and counted.
+func ParseEventlog(text string) (entries []Entry, bad int) {
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		var e Entry
+		if json.Unmarshal([]byte(line), &e) != nil || e.Name == "" {
+			bad++
+			continue
+		}
+		entries = append(entries, e)
+	}
+	return entries, bad
+}
+
+// facts are what a window needs of a job's eventlog.
+type facts struct {
+	prolog, epilog int // open holds of burrow's
+	setup          int // open holds dws-setup
+	dws            int // open holds dws-epilog
+	dwsSeen        bool
+	dwsStatus      int
+	environment    bool
+	started        bool
+	cleanup        bool
+}
+
+// add takes one entry into account.
+func (f *facts) add(e Entry) {
+	var c struct {
+		Description string `json:"description"`
+		Status      int    `json:"status"`
+		Severity    *int   `json:"severity"`
+	}
+	// A context of another form has none of these.
+	_ = json.Unmarshal(e.Context, &c)
+	switch e.Name {
+	case "prolog-start":
+		f.count(c.Description, 1, 0)
+	case "prolog-finish", "epilog-finish":
+		f.count(c.Description, -1, c.Status)
+	case "epilog-start":
+		f.count(c.Description, 1, 0)
+	case environmentEvent:
+		f.environment = true
+	case "start":
+		f.started = true
+	case "finish":
+		f.cleanup = true
+	case "exception":
+		f.cleanup = f.cleanup || c.Severity != nil && *c.Severity == 0
+	}
+}
+
+func (f *facts) count(description string, by, status int) {
+	switch description {
+	case prologName:
+		f.prolog += by
+	case epilogName:
+		f.epilog += by
+	case dwsSetup:
+		f.setup += by
+	case dwsEpilog:
+		f.dws += by
+		f.dwsSeen = true
+		if by < 0 && status != 0 {
+			f.dwsStatus = status
+		}
+	}
+}
+
+// resume says where a window stands by its job's eventlog, and what is to be
+// done to go on from there. The effects that take a hold are done without a
+// current job.
+func resume(f facts, rabbit bool, idleIsRun bool) (State, []Effect) {
+	switch {
+	case !rabbit && f.cleanup:
+		if f.prolog > 0 {
+			return OtherIdling, []Effect{FailProlog, WishIdle}
+		}
+		return Over, nil
+	case !rabbit && f.prolog > 0:
+		return OtherStopping, []Effect{WishRun}
+	case !rabbit && !idleIsRun:
+		return OtherRunning, []Effect{WishRun}
+	case !rabbit:
+		return Over, nil
+	}
+	if !f.cleanup {
+		switch {
+		case f.started:
+			return Running, []Effect{WishRun}
+		case f.prolog > 0 && f.environment:
+			return Stopping, []Effect{WishRun}
+		case f.prolog > 0:
+			return Mounting, []Effect{StartTimer, WishMount}
+		case f.setup > 0 && !f.environment:
+			// The plugin was not there, or was removed, and dws still holds
+			// the prolog: there is time for a hold of our own.
+			return Mounting, []Effect{HoldProlog, StartTimer, WishMount}
+		}
+		return Running, []Effect{WishRun}
+	}
+	var do []Effect
+	if f.epilog == 0 && f.dws > 0 {
+		do = append(do, HoldEpilog)
+	}
+	if f.prolog > 0 {
+		do = append(do, FailProlog)
+	}
+	switch {
+	case f.dws > 0:
+		return Unmounting, append(do, WishUnmount)
+	case f.dwsSeen && f.dwsStatus != 0:
+		return Over, append(do, Keep, FreeEpilog)
+	case f.dwsSeen:
+		return Idling, append(do, WishIdle)
+	}
+	return Unmounting, append(do, WishUnmount, Settle)
+}

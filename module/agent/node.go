@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-multierror"
+
+	"flux-burrow/hooks/config"
+	"flux-burrow/hooks/control"
+	"flux-burrow/hooks/phase"
+	"flux-burrow/hooks/wire"
+)
+
+// maxEnded bounds the memory of jobs that are over, by which a late wish for
+// one of them is known.
+const maxEnded = 4096
+
+// retry delays of a change that failed, while it is still wanted.
+const (
+	retryFirst = 5 * time.Second
+	retryMost  = 5 * time.Minute
+)
+
+// service is one unit as the node knows it.
+type service struct {
+	config.Service
+	state control.State
+	// err is why the last change failed. It is not tried again before the
+	// next wish or retry.
+	err error
+}
+
+// Result is what became of one wish on this node.
+type Result struct {
+	// Failed has an error for each service that is not as the phase asks.
+	Failed error
+	// Skipped are the units that this node lacks.
+	Skipped []string
+	// Waiting: a service is up only because another job needs it.
+	Waiting bool
+}
+
+// waiter is a wish that has not been answered.
+type waiter struct {
+	wire.Need
+	reply  func(Result)
+	cancel func()
+}
+
+// Node keeps this node's services as its jobs need them.
+type Node struct {
+	host Host
+	ctl  control.Controller
+	cfg  *config.Config
+
+	services []*service
+	needs    map[uint64]wire.Need
+	// ended has the generation at which a job's need ended.
+	ended map[uint64]uint64
+	// floor: a need with a lower generation is void.
+	floor uint64
+
+	// paused: what is wanted is not known yet, so nothing is changed.
+	paused bool
+	// busy: a change or a look at the states is under way.
+	busy bool
+	// stale: the states are to be looked at before the next change.
+	stale   bool
+	waiters []*waiter
+
+	retryIn     time.Duration
+	cancelRetry func()
+	stats       Stats
+	closed      bool
+}
+
+// NewNode makes a node that does nothing until Resume.
+func NewNode(host Host, ctl control.Controller, cfg *config.Config) *Node {
+	n := &Node{
+		host:   host,
+		ctl:    ctl,
+		needs:  map[uint64]wire.Need{},
+		ended:  map[uint64]uint64{},
+		paused: true,
+		stale:  true,
+	}
+	n.configure(cfg)
+	return n
+}
+
+func (n *Node) configure(cfg *config.Config) {
+	known := map[string]*service{}
+	for _, s := range n.services {
+		known[s.Unit] = s
+	}
+	n.cfg = cfg
+	n.services = n.services[:0:0]
+	for _, s := range cfg.Services {
+		next := &service{Service: s}
+		if old := known[s.Unit]; old != nil {
+			next.state = old.state
+		}
+		n.services = append(n.services, next)
+	}
+}
+
+// Reconfigure takes a new configuration and, where that changed, a new
+// controller. A unit that is no longer listed stays as it is.
+func (n *Node) Reconfigure(cfg *config.Config, ctl control.Controller) {
+	if ctl != nil {
+		n.ctl.Close()
+		n.ctl = ctl
+		// What the old one was told to do is not reported any more.
+		n.busy = false
+	}
+	n.configure(cfg)
+	n.stale = true
+	n.step()
+}
+
+// Resume starts the work with what the hooks say is wanted.
+func (n *Node) Resume(needs []wire.Need, floor uint64) {
+	n.raise(floor)
+	for _, need := range needs {
+		n.take(need)
+	}
+	n.paused = false
+	n.step()
+}
+
+// Paused tells whether the node waits for Resume.
+func (n *Node) Paused() bool { return n.paused }
+
+// raise voids all needs below a generation.
+func (n *Node) raise(floor uint64) {
+	if floor <= n.floor {
+		return
+	}
+	n.floor = floor
+	for id, need := range n.needs {
+		if need.Gen < floor {
+			delete(n.needs, id)
+		}
+	}
+	for id, gen := range n.ended {
+		if gen < floor {
+			delete(n.ended, id)
+		}
+	}
+}
+
+// take makes a need known, if none that is newer is, and tells whether it is
+// the one that holds.
+func (n *Node) take(need wire.Need) bool {
+	if need.Gen < n.floor || need.Gen < n.needs[need.ID].Gen || need.Gen < n.ended[need.ID] {
+		return false
+	}
+	if have, ok := n.needs[need.ID]; ok && have.Gen == need.Gen {
+		return have.Phase == need.Phase
+	}
+	if gen, ok := n.ended[need.ID]; ok && gen == need.Gen {
+		return need.Phase == phase.Idle
+	}
+	if need.Phase != phase.Idle {
+		delete(n.ended, need.ID)
+		n.needs[need.ID] = need
+		return true
+	}
+	delete(n.needs, need.ID)
+	if len(n.ended) >= maxEnded {
+		n.forgetOldest()
+	}
+	n.ended[need.ID] = need.Gen
+	return true
+}
+
+// forgetOldest drops the older half of the jobs that are over.
+func (n *Node) forgetOldest() {
+	gens := make([]uint64, 0, len(n.ended))
+	for _, gen := range n.ended {
+		gens = append(gens, gen)
+	}
+	slices.Sort(gens)
+	for id, gen := range n.ended {
+		if gen <= gens[len(gens)/2] {
+			delete(n.ended, id)
+		}
+	}
+}
+
+// Set takes a wish and calls reply, perhaps at once, when the services are as
+// it asks, or can't be made so, or service-timeout is over. A wish that is
+// older than one already known changes nothing and is answered at once.
+func (n *Node) Set(need wire.Need, reply func(Result)) {
+	n.stats.Sets++
+	if need.ID == 0 {
+		n.raise(need.Gen)
+	} else if !n.take(need) {
+		n.stats.Late++
+		reply(Result{})
+		return
+	}
+	start := n.host.Now()
+	w := &waiter{Need: need}
+	w.reply = func(r Result) {
+		n.stats.add(n.host.Now().Sub(start))
+		reply(r)
+	}
+	w.cancel = n.host.After(n.cfg.ServiceTimeout, func() { n.expire(w) })
+	n.waiters = append(n.waiters, w)
+	n.again()
+	n.step()
+}
+
+// again has failed changes tried once more, and the states looked at where
+// that costs nothing.
+func (n *Node) again() {
+	for _, s := range n.services {
+		s.err = nil
+	}
+	if n.cfg.Control.Method == config.Systemd {
+		n.stale = true
+	}
+}
+
+// expire answers a wish that took too long.
+func (n *Node) expire(w *waiter) {
+	i := slices.Index(n.waiters, w)
+	if i < 0 {
+		return
+	}
+	n.waiters = slices.Delete(n.waiters, i, i+1)
+	r := n.judge(w)
+	if n.busy || n.paused {
+		for _, s := range n.services {
+			if want := wanted(s.Up.Has(w.Phase)); s.state != want && s.state != control.Absent && s.err == nil {
+				r.Failed = multierror.Append(r.Failed, fmt.Errorf("%s: not %s after %v", s.Unit, want, n.cfg.ServiceTimeout))
+			}
+		}
+	}
+	w.reply(r)
+}
+
+func wanted(up bool) control.State {
+	if up {
+		return control.Up
+	}
+	return control.Down
+}
+
+// target is what a service is to be for the needs of all jobs, and the need
+// that says so.
+func (n *Node) target(s *service) (control.State, wire.Need) {
+	if len(n.needs) == 0 {
+		return wanted(s.Up.Has(phase.Idle)), wire.Need{Phase: phase.Idle}
+	}
+	var by wire.Need
+	for _, need := range n.Needs() {
+		if s.Up.Has(need.Phase) {
+			return control.Up, need
+		}
+		if need.Gen >= by.Gen {
+			by = need
+		}
+	}
+	return control.Down, by
+}
+
+// Needs lists the jobs' needs by job.
+func (n *Node) Needs() []wire.Need {
+	list := make([]wire.Need, 0, len(n.needs))
+	for _, need := range n.needs {
+		list = append(list, need)
+	}
+	slices.SortFunc(list, func(a, b wire.Need) int { return cmp.Compare(a.ID, b.ID) })
+	return list
+}
+
+// judge compares the services with what a wish asks for.
+func (n *Node) judge(w *waiter) Result {
+	var r Result
+	var faults *multierror.Error
+	for _, s := range n.services {
+		want := wanted(s.Up.Has(w.Phase))
+		target, _ := n.target(s)
+		switch {
+		case s.state == control.Absent:
+			r.Skipped = append(r.Skipped, s.Unit)
+		case s.state == want:
+		case target != want && s.state == target:
+			r.Waiting = true
+		case s.err != nil:
+			faults = multierror.Append(faults, s.err)
+		case !n.busy && !n.paused:
+			faults = multierror.Append(faults, fmt.Errorf("%s: is %s, not %s", s.Unit, s.state, want))
+		}
+	}
+	if faults != nil {
+		faults.ErrorFormat = joined
+		r.Failed = faults
+	}
+	return r
+}
+
+func joined(errs []error) string {
+	texts := make([]string, len(errs))
+	for i, err := range errs {
+		texts[i] = err.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Status is the node as it is.
+func (n *Node) Status() wire.NodeStatus {
+	st := wire.NodeStatus{Services: []wire.ServiceStatus{}, Needs: n.Needs()}
+	for _, s := range n.services {
+		target, _ := n.target(s)
+		one := wire.ServiceStatus{Unit: s.Unit, State: s.state.String(), Wanted: target.String()}
+		if n.paused {
+			one.Wanted = control.Unknown.String()
+		}
+		if s.err != nil {
+			one.Error = s.err.Error()
+		}
+		st.Services = append(st.Services, one)
+	}
+	return st
+}
+
+// Close answers what waits and stops. Services stay as they are.
+func (n *Node) Close() {
+	n.closed = true
+	if n.cancelRetry != nil {
+		n.cancelRetry()
+	}
+	waiters := n.waiters
+	n.waiters = nil
+	for _, w := range waiters {
+		w.cancel()
+		w.reply(Result{Failed: errUnloaded})
+	}
+	n.ctl.Close()
+}
