@@ -51,7 +51,7 @@ const connectTimeout = 10 * time.Second
 
 // newLink connects to the bus at addr and subscribes to systemd's signals. ctx
 // limits the setting up, life is how long the link may last.
-func newLink(ctx, life context.Context, addr string) (*link, error) {
+func newLink(ctx, life context.Context, addr string, options []dbus.ConnOption) (*link, error) {
 	l := &link{setup: make(chan struct{}, 1), units: map[string]*watched{}}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -59,7 +59,7 @@ func newLink(ctx, life context.Context, addr string) (*link, error) {
 	// godbus authenticates without a limit of its own. A bus that takes the
 	// connection and then says nothing is cut off by the end of life.
 	stop := context.AfterFunc(ctx, end)
-	err := l.connect(ctx, life, addr)
+	err := l.connect(ctx, life, addr, options)
 	if err == nil && !stop() {
 		err = ctx.Err()
 	}
@@ -75,11 +75,12 @@ func newLink(ctx, life context.Context, addr string) (*link, error) {
 	return l, nil
 }
 
-func (l *link) connect(ctx, life context.Context, addr string) error {
-	var err error
-	l.bus, err = dbus.Connect(addr, dbus.WithContext(life), dbus.WithSignalHandler(l),
+func (l *link) connect(ctx, life context.Context, addr string, options []dbus.ConnOption) error {
+	options = append([]dbus.ConnOption{dbus.WithContext(life), dbus.WithSignalHandler(l),
 		// By number: a look-up of the user's name may go to the network.
-		dbus.WithAuth(dbus.AuthExternal(strconv.Itoa(os.Geteuid()))))
+		dbus.WithAuth(dbus.AuthExternal(strconv.Itoa(os.Geteuid())))}, options...)
+	var err error
+	l.bus, err = dbus.Connect(addr, options...)
 	if err != nil {
 		return err
 	}

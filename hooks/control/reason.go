@@ -88,6 +88,8 @@ func jobResult(result string) string {
 		return "canceled by another request for the unit"
 	case "timeout":
 		return "systemd's own time limit for the job ran out (JobTimeoutSec)"
+	case "assert":
+		return "an Assert of the unit does not hold on this node"
 	case "dependency":
 		return "a unit that it depends on failed"
 	}
@@ -115,7 +117,7 @@ func (l *link) notUp(ctx context.Context, unit string, w *watched, result string
 	}
 	if result == "done" && !w.is("failed", "") && !w.is("activating", "auto-restart") {
 		switch {
-		case props["ConditionResult"] == false:
+		case w.wasSkipped() || conditionFailed(props["ConditionTimestamp"], props["ConditionResult"]):
 			return fmt.Errorf("systemd skipped it: a Condition of the unit does not hold on this node (systemctl status %s)", unit)
 		case more["Type"] == "oneshot" && more["Result"] == "success":
 			return nil

@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/godbus/dbus/v5"
 )
 
 // Method "systemd".
@@ -59,6 +61,8 @@ func NewSystemd(post func(func()), cfg SystemdConfig) Controller {
 type systemd struct {
 	post func(func())
 	addr string
+	// options are a test's, for its links.
+	options []dbus.ConnOption
 	// ctx ends with Close and takes everything that is under way with it.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -212,7 +216,7 @@ func (s *systemd) acquire(ctx context.Context) (*link, error) {
 	if l.alive() {
 		return l, nil
 	}
-	l, err := newLink(ctx, s.ctx, s.addr)
+	l, err := newLink(ctx, s.ctx, s.addr, s.options)
 	if err != nil {
 		return nil, err
 	}

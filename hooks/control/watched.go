@@ -27,6 +27,9 @@ type watched struct {
 	// ended has the results of jobs of this unit by their id, from when its
 	// order asks for a job until it has the result; else nil.
 	ended map[uint32]string
+	// skipped says that a condition of the unit did not hold in that time.
+	// Once a unit is down systemd may forget this before it can be asked.
+	skipped bool
 	// news is closed, and replaced, when a job ends.
 	news chan struct{}
 }
@@ -142,9 +145,25 @@ func (w *watched) changed(props map[string]dbus.Variant, invalid []string) {
 	if v, ok := props["SubState"]; ok {
 		w.sub, _ = v.Value().(string)
 	}
+	if conditionFailed(props["ConditionTimestamp"].Value(), props["ConditionResult"].Value()) {
+		w.skipped = true
+	}
 	if slices.Contains(invalid, "ActiveState") {
 		w.known = false
 	}
+}
+
+// conditionFailed reads a unit's two properties. The result is false as well
+// before the first look at the conditions, when the time is 0.
+func conditionFailed(timestamp, result any) bool {
+	at, _ := timestamp.(uint64)
+	return at != 0 && result == false
+}
+
+func (w *watched) wasSkipped() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.skipped
 }
 
 func (w *watched) forget() {
@@ -160,6 +179,7 @@ func (w *watched) expect() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = map[uint32]string{}
+	w.skipped = false
 }
 
 func (w *watched) expectNoMore() {
