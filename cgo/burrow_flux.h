@@ -25,6 +25,7 @@
 #pragma weak flux_jobtap_job_unsubscribe
 #pragma weak flux_jobtap_job_lookup
 #pragma weak flux_jobtap_raise_exception
+#pragma weak flux_jobtap_event_post_pack
 #pragma weak flux_jobtap_prolog_start
 #pragma weak flux_jobtap_prolog_finish
 #pragma weak flux_jobtap_epilog_start
@@ -61,5 +62,9 @@ int burrow_jobtap_raise (flux_plugin_t *p,
                          const char *type,
                          int severity,
                          const char *note);
+int burrow_jobtap_post_perilog (flux_plugin_t *p,
+                                flux_jobid_t id,
+                                const char *name,
+                                const char *description);
 
 #endif /* !BURROW_FLUX_H */

@@ -117,3 +117,16 @@ func (p *Plugin) EpilogFinish(id uint64, description string, status int) error {
 	}
 	return nil
 }
+
+// PostPerilog takes a hold on a job that is not the current one, by posting
+// the event that the functions above post: name is prolog-start or
+// epilog-start. Implements flux_jobtap_event_post_pack(3).
+func (p *Plugin) PostPerilog(id uint64, name, description string) error {
+	cname, cdesc := C.CString(name), C.CString(description)
+	defer C.free(unsafe.Pointer(cname))
+	defer C.free(unsafe.Pointer(cdesc))
+	if rc, err := C.burrow_jobtap_post_perilog(p.p, C.flux_jobid_t(id), cname, cdesc); rc < 0 {
+		return failed(err)
+	}
+	return nil
+}

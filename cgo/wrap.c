@@ -119,3 +119,16 @@ int burrow_jobtap_raise (flux_plugin_t *p,
 {
     return flux_jobtap_raise_exception (p, id, type, severity, "%s", note);
 }
+
+int burrow_jobtap_post_perilog (flux_plugin_t *p,
+                                flux_jobid_t id,
+                                const char *name,
+                                const char *description)
+{
+    return flux_jobtap_event_post_pack (p,
+                                        id,
+                                        name,
+                                        "{s:s}",
+                                        "description",
+                                        description);
+}

@@ -227,6 +227,11 @@ int flux_jobtap_raise_exception (flux_plugin_t *p,
                                  int severity,
                                  const char *fmt,
                                  ...);
+int flux_jobtap_event_post_pack (flux_plugin_t *p,
+                                 flux_jobid_t id,
+                                 const char *name,
+                                 const char *fmt,
+                                 ...);
 int flux_jobtap_prolog_start (flux_plugin_t *p, const char *description);
 int flux_jobtap_prolog_finish (flux_plugin_t *p,
                                flux_jobid_t id,

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -183,4 +184,15 @@ func Encode(v any) string {
 		panic(err)
 	}
 	return string(b)
+}
+
+// AppendMember adds "id":value to a JSON object that is being written.
+func AppendMember(object []byte, id uint64, value string) []byte {
+	if object[len(object)-1] != '{' {
+		object = append(object, ',')
+	}
+	object = append(object, '"')
+	object = strconv.AppendUint(object, id, 10)
+	object = append(object, '"', ':')
+	return append(object, value...)
 }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package roles
+
+import (
+	"fmt"
+	"reflect"
+	"syscall"
+	"time"
+
+	flux "flux-burrow/cgo"
+	"flux-burrow/hooks/config"
+	"flux-burrow/hooks/control"
+	"flux-burrow/module/agent"
+)
+
+// startLimit bounds each wait of a module's load.
+const startLimit = 10 * time.Second
+
+// agentRole is the module burrow of one rank.
+type agentRole struct {
+	*host
+	poster   *flux.Poster
+	handlers []*flux.MsgHandler
+	cfg      *config.Config
+	agent    *agent.Agent
+	pending  map[*flux.Request]struct{}
+}
+
+// StartAgent is the agent's Start. It takes no arguments.
+func StartAgent(h *flux.Handle, args []string) (stop func(), err error) {
+	if len(args) > 0 {
+		return nil, &flux.Error{Num: syscall.EINVAL, Text: fmt.Sprintf("%s: unknown argument: it takes none", args[0])}
+	}
+	o, err := newHost(h)
+	if err != nil {
+		return nil, err
+	}
+	r := &agentRole{host: o, pending: map[*flux.Request]struct{}{}}
+	if err := r.start(); err != nil {
+		r.stop()
+		return nil, err
+	}
+	return r.stop, nil
+}
+
+func (r *agentRole) start() error {
+	conf, err := r.wait("config.get", "{}", startLimit)
+	if err != nil {
+		return fmt.Errorf("config.get: %w", err)
+	}
+	if r.cfg, err = config.Parse([]byte(conf)); err != nil {
+		return &flux.Error{Num: syscall.EINVAL, Text: err.Error()}
+	}
+	topology, err := r.wait("overlay.topology", fmt.Sprintf(`{"rank":%d}`, r.rank), startLimit)
+	if err != nil {
+		return fmt.Errorf("overlay.topology: %w", err)
+	}
+	tree, err := agent.ParseTree(topology)
+	if err != nil {
+		return err
+	}
+	if r.poster, err = r.h.NewPoster(); err != nil {
+		return err
+	}
+	name := r.h.ModuleName()
+	if name == "" {
+		name = "burrow"
+	}
+	r.agent = agent.New(r.host, name, tree, r.cfg, r.controller(r.cfg))
+	for method, fn := range map[string]func(*flux.Request){
+		"set":           r.answer(func(p string, reply func(string, error)) { r.agent.Set(p, reply) }),
+		"status":        r.answer(func(p string, reply func(string, error)) { r.agent.Status(p, reply) }),
+		"stats-get":     r.answer(func(_ string, reply func(string, error)) { reply(r.agent.Stats(), nil) }),
+		"config-reload": r.answer(r.reload),
+	} {
+		m, err := r.h.HandleRequest(name+"."+method, 0, fn)
+		if err != nil {
+			return err
+		}
+		r.handlers = append(r.handlers, m)
+	}
+	return nil
+}
+
+// controller makes what the configuration says services are controlled with.
+func (r *agentRole) controller(cfg *config.Config) control.Controller {
+	if cfg.Control.Method == config.Command {
+		return control.NewCommand(&runner{host: r.host}, map[control.Verb][]string{
+			control.Start:  cfg.Control.Start,
+			control.Stop:   cfg.Control.Stop,
+			control.Status: cfg.Control.Status,
+		})
+	}
+	return control.NewSystemd(r.poster.Post, control.SystemdConfig{})
+}
+
+// answer makes a message handler of a function that replies once, now or
+// later.
+func (r *agentRole) answer(fn func(payload string, reply func(string, error))) func(*flux.Request) {
+	return func(req *flux.Request) {
+		payload, err := req.Payload()
+		if err != nil {
+			r.respond(req, "", err)
+			return
+		}
+		kept := req.Keep()
+		r.pending[kept] = struct{}{}
+		fn(payload, func(answer string, err error) {
+			if _, ok := r.pending[kept]; !ok {
+				return
+			}
+			delete(r.pending, kept)
+			r.respond(kept, answer, err)
+			kept.Release()
+		})
+	}
+}
+
+func (r *agentRole) respond(req *flux.Request, answer string, err error) {
+	if req.NoResponse() {
+		return
+	}
+	if err != nil {
+		err = req.RespondError(err)
+	} else {
+		err = req.Respond(answer)
+	}
+	if err != nil {
+		r.h.Log(flux.LogErr, "%s: can't respond: %v", req.Topic(), err)
+	}
+}
+
+// reload answers config-reload: an error refuses the new configuration.
+func (r *agentRole) reload(payload string, reply func(string, error)) {
+	cfg, err := config.Parse([]byte(payload))
+	if err != nil {
+		reply("", &flux.Error{Num: syscall.EINVAL, Text: err.Error()})
+		return
+	}
+	var ctl control.Controller
+	if !reflect.DeepEqual(cfg.Control, r.cfg.Control) {
+		ctl = r.controller(cfg)
+	}
+	r.cfg = cfg
+	r.agent.Reconfigure(cfg, ctl)
+	reply("", nil)
+}
+
+func (r *agentRole) stop() {
+	for _, m := range r.handlers {
+		m.Destroy()
+	}
+	if r.agent != nil {
+		r.agent.Close()
+	}
+	for req := range r.pending {
+		delete(r.pending, req)
+		r.respond(req, "", &flux.Error{Num: syscall.ENOSYS, Text: "burrow agent is being unloaded"})
+		req.Release()
+	}
+	if r.poster != nil {
+		r.poster.Destroy()
+	}
+	r.close()
+}

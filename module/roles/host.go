@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package roles
+
+import (
+	"time"
+
+	flux "flux-burrow/cgo"
+)
+
+// host is a Flux handle with an owner for each future and timer, so that all
+// end with the role.
+type host struct {
+	h       *flux.Handle
+	rank    uint32
+	futures map[*flux.Future]struct{}
+	timers  map[*flux.Timer]struct{}
+	closed  bool
+}
+
+func newHost(h *flux.Handle) (*host, error) {
+	rank, err := h.Rank()
+	if err != nil {
+		return nil, err
+	}
+	// The last role to start logs panics; all are in one broker's log.
+	flux.OnPanic(func(text string) { h.Log(flux.LogCrit, "%s", text) })
+	return &host{h: h, rank: rank, futures: map[*flux.Future]struct{}{}, timers: map[*flux.Timer]struct{}{}}, nil
+}
+
+func (o *host) Rank() uint32 { return o.rank }
+
+// Call implements agent.Host.
+func (o *host) Call(rank uint32, topic, payload string, limit time.Duration, done func(string, error)) {
+	f, err := o.h.RPC(topic, payload, rank, 0)
+	o.await(f, err, limit, func(f *flux.Future, err error) {
+		var answer string
+		if err == nil {
+			answer, err = f.Get()
+		}
+		done(answer, err)
+	})
+}
+
+// await owns a future until it is done, and calls done once: with the future,
+// or with why there is none.
+func (o *host) await(f *flux.Future, err error, limit time.Duration, done func(*flux.Future, error)) {
+	if err == nil {
+		o.futures[f] = struct{}{}
+		err = f.Then(limit, func(f *flux.Future) {
+			done(f, nil)
+			o.drop(f)
+		})
+	}
+	if err != nil {
+		o.drop(f)
+		o.After(0, func() { done(nil, err) })
+	}
+}
+
+func (o *host) drop(f *flux.Future) {
+	delete(o.futures, f)
+	f.Destroy()
+}
+
+// tell sends a request that wants no answer.
+func (o *host) tell(topic, payload string) error {
+	f, err := o.h.RPC(topic, payload, flux.NodeAny, flux.NoResponse)
+	if err != nil {
+		return err
+	}
+	f.Destroy()
+	return nil
+}
+
+// After implements agent.Host.
+func (o *host) After(d time.Duration, fn func()) (cancel func()) {
+	if o.closed {
+		return func() {}
+	}
+	var t *flux.Timer
+	cancel = func() {
+		delete(o.timers, t)
+		t.Destroy()
+	}
+	t, err := o.h.After(d, func() {
+		cancel()
+		fn()
+	})
+	if err != nil {
+		// Out of memory: there is nothing left to do it with.
+		o.h.Log(flux.LogCrit, "timer: %v", err)
+		return func() {}
+	}
+	o.timers[t] = struct{}{}
+	return cancel
+}
+
+// Now implements agent.Host.
+func (o *host) Now() time.Time {
+	return time.UnixMicro(int64(o.h.Now() * 1e6))
+}
+
+// Log implements agent.Host.
+func (o *host) Log(level int, format string, args ...any) { o.h.Log(level, format, args...) }
+
+// close ends all that is open; nothing calls back after it.
+func (o *host) close() {
+	o.closed = true
+	for f := range o.futures {
+		o.drop(f)
+	}
+	for t := range o.timers {
+		delete(o.timers, t)
+		t.Destroy()
+	}
+}
+
+// wait makes a call and blocks for its answer: only before the reactor runs.
+func (o *host) wait(topic, payload string, limit time.Duration) (string, error) {
+	f, err := o.h.RPC(topic, payload, flux.NodeAny, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Destroy()
+	if err := f.Wait(limit); err != nil {
+		return "", err
+	}
+	return f.Get()
+}

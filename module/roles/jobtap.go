@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package roles
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	flux "flux-burrow/cgo"
+	"flux-burrow/hooks/wire"
+	"flux-burrow/module/agent"
+	"flux-burrow/rv1reader/idset"
+)
+
+// Limits of the hooks' own requests.
+const (
+	kvsLimit   = 30 * time.Second
+	drainLimit = 30 * time.Second
+)
+
+// jobtap implements hooks.Host.
+type jobtap struct {
+	*host
+	p    *flux.Plugin
+	size uint32
+	// tree is the overlay, once it is known; what is to be set before then
+	// waits for it.
+	tree    *agent.Tree
+	waiting []func()
+	// limit is service-timeout.
+	limit time.Duration
+}
+
+func newJobtap(o *host, p *flux.Plugin) *jobtap { return &jobtap{host: o, p: p} }
+
+// start asks for the shape of the overlay.
+func (j *jobtap) start() error {
+	var err error
+	if j.size, err = j.h.Size(); err != nil {
+		return err
+	}
+	j.topology(0)
+	return nil
+}
+
+func (j *jobtap) topology(tries int) {
+	j.Call(j.rank, "overlay.topology", fmt.Sprintf(`{"rank":%d}`, j.rank), startLimit, func(payload string, err error) {
+		var tree *agent.Tree
+		if err == nil {
+			tree, err = agent.ParseTree(payload)
+		}
+		if err != nil && tries < 3 {
+			j.After(time.Second, func() { j.topology(tries + 1) })
+			return
+		}
+		if err != nil {
+			// All that is lost is the way around a leader without an agent.
+			j.Log(flux.LogErr, "overlay.topology: %v", err)
+			tree = &agent.Tree{Rank: j.rank, Ranks: idset.NewRange(0, int(j.size)-1)}
+		}
+		j.tree = tree
+		for _, fn := range j.waiting {
+			fn()
+		}
+		j.waiting = nil
+	})
+}
+
+func (j *jobtap) HoldProlog(id uint64, description string, current bool) error {
+	if current {
+		return j.p.PrologStart(description)
+	}
+	return j.p.PostPerilog(id, "prolog-start", description)
+}
+
+func (j *jobtap) HoldEpilog(id uint64, description string, current bool) error {
+	if current {
+		return j.p.EpilogStart(description)
+	}
+	return j.p.PostPerilog(id, "epilog-start", description)
+}
+
+func (j *jobtap) FreeProlog(id uint64, description string, status int) error {
+	return j.p.PrologFinish(id, description, status)
+}
+
+func (j *jobtap) FreeEpilog(id uint64, description string, status int) error {
+	return j.p.EpilogFinish(id, description, status)
+}
+
+func (j *jobtap) Raise(id uint64, kind string, severity int, note string) error {
+	return j.p.Raise(id, kind, severity, note)
+}
+
+func (j *jobtap) Subscribe(id uint64) error { return j.p.JobSubscribe(id) }
+
+// Set implements hooks.Host: the leader's agent is asked first, and where it
+// has none, the ranks below it.
+func (j *jobtap) Set(req wire.SetRequest, done func(wire.SetResponse)) {
+	if j.tree == nil {
+		j.waiting = append(j.waiting, func() { j.Set(req, done) })
+		return
+	}
+	agent.SetBelow(j.host, pluginName, j.tree, j.limit, req, nil, nil, done)
+}
+
+func (j *jobtap) Drain(ranks *idset.Set, reason string) {
+	payload := wire.Encode(map[string]string{"targets": ranks.String(), "reason": reason, "mode": "update"})
+	j.Call(flux.NodeAny, "resource.drain", payload, drainLimit, func(_ string, err error) {
+		if err != nil {
+			j.Log(flux.LogErr, "can't drain ranks %s (%s): %v", ranks, reason, err)
+		}
+	})
+}
+
+func (j *jobtap) Eventlog(id uint64, done func(string, error)) {
+	key, err := flux.JobKey(id, "eventlog")
+	if err != nil {
+		j.After(0, func() { done("", err) })
+		return
+	}
+	j.Load(key, done)
+}
+
+func (j *jobtap) Load(key string, done func(string, error)) {
+	f, err := j.h.Lookup(key)
+	j.await(f, err, kvsLimit, func(f *flux.Future, err error) {
+		var value string
+		if err == nil {
+			value, err = f.Value()
+		}
+		if errors.Is(err, syscall.ENOENT) && key == keptKey {
+			err = nil
+		}
+		done(value, err)
+	})
+}
+
+const keptKey = "burrow.kept"
+
+func (j *jobtap) Store(key, value string) {
+	if err := j.store(key, value); err != nil {
+		j.Log(flux.LogErr, "can't store %s: %v", key, err)
+	}
+}
+
+func (j *jobtap) store(key, value string) error {
+	txn, err := flux.NewTxn()
+	if err != nil {
+		return err
+	}
+	defer txn.Destroy()
+	if err := txn.Put(key, value); err != nil {
+		return err
+	}
+	f, err := j.h.Commit(txn)
+	j.await(f, err, kvsLimit, func(f *flux.Future, err error) {
+		if err == nil {
+			err = f.Done()
+		}
+		if err != nil {
+			j.Log(flux.LogErr, "can't store %s: %v", key, err)
+		}
+	})
+	return nil
+}
+
+func (j *jobtap) Size() uint32 { return j.size }

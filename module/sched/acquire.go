@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package sched
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"flux-burrow/module/sched/resource"
+	"flux-burrow/rv1reader"
+	"flux-burrow/rv1reader/idset"
+)
+
+// onAcquire takes the responses to resource.acquire (RFC 28): the inventory
+// first, then what changes of it.
+func (e *Engine) onAcquire(payload string, err error) {
+	if e.phase == Stopped {
+		return
+	}
+	if err != nil {
+		e.fail("resource.acquire", err)
+		return
+	}
+	v := gjson.Parse(payload)
+	if e.pool == nil {
+		if err := e.onInventory(v); err != nil {
+			e.fail("resource.acquire", err)
+			return
+		}
+		e.answerEarly()
+		e.startHello()
+		return
+	}
+	e.onChange(v)
+	e.kick()
+}
+
+func (e *Engine) onInventory(v gjson.Result) error {
+	raw := v.Get("resources")
+	if !raw.IsObject() {
+		return errors.New("the first response has no resources")
+	}
+	r, err := rv1reader.Read([]byte(raw.Raw))
+	if err != nil {
+		return fmt.Errorf("resources: %w", err)
+	}
+	e.pool = resource.New(rv1reader.NewInventory(r))
+	e.expiration = r.Expiration
+	e.onChange(v)
+	c := r.Set.Count()
+	e.log(Debug, "acquired %d nodes, %d cores, %d gpus", c.Nodes, c.Cores, c.GPUs)
+	return nil
+}
+
+// changes are the keys of an acquire response, in the order in which they are
+// applied: shrink goes last as it takes precedence.
+var changes = []struct {
+	key   string
+	apply func(e *Engine, v gjson.Result) error
+}{
+	{"up", func(e *Engine, v gjson.Result) error {
+		return withRanks(v, func(ranks *idset.Set) { e.pool.SetUp(ranks, true) })
+	}},
+	{"down", func(e *Engine, v gjson.Result) error {
+		return withRanks(v, func(ranks *idset.Set) { e.pool.SetUp(ranks, false) })
+	}},
+	{"property-add", func(e *Engine, v gjson.Result) error {
+		return withProperties(v, e.pool.AddProperty)
+	}},
+	{"property-remove", func(e *Engine, v gjson.Result) error {
+		return withProperties(v, e.pool.RemoveProperty)
+	}},
+	{"expiration", func(e *Engine, v gjson.Result) error {
+		if v.Type != gjson.Number || v.Num < 0 {
+			return fmt.Errorf("%s is not a time", v.Raw)
+		}
+		e.expiration = v.Num
+		return nil
+	}},
+	{"shrink", func(e *Engine, v gjson.Result) error {
+		return withRanks(v, e.pool.Shrink)
+	}},
+}
+
+func (e *Engine) onChange(v gjson.Result) {
+	for _, c := range changes {
+		// A key may hold a dot; these do not.
+		value := v.Get(c.key)
+		if !value.Exists() {
+			continue
+		}
+		if err := c.apply(e, value); err != nil {
+			e.log(Err, "resource.acquire: %s: %s", c.key, err)
+			continue
+		}
+		e.stats.change(c.key)
+		if e.phase == Ready {
+			e.log(Debug, "resource.acquire: %s %s", c.key, value.Raw)
+		}
+	}
+}
+
+func withRanks(v gjson.Result, f func(*idset.Set)) error {
+	if v.Type != gjson.String {
+		return fmt.Errorf("%s is not an idset", v.Raw)
+	}
+	ranks, err := idset.Parse(v.Str)
+	if err != nil {
+		return err
+	}
+	f(ranks)
+	return nil
+}
+
+func withProperties(v gjson.Result, f func(string, *idset.Set)) error {
+	if !v.IsObject() {
+		return fmt.Errorf("%s is not an object", v.Raw)
+	}
+	var fault error
+	v.ForEach(func(name, value gjson.Result) bool {
+		fault = withRanks(value, func(ranks *idset.Set) { f(name.Str, ranks) })
+		return fault == nil
+	})
+	return fault
+}

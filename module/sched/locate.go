@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package sched
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"flux-burrow/rv1reader"
+	"flux-burrow/rv1reader/idset"
+)
+
+// A job whose R can't be read runs somewhere all the same. Where, is asked of
+//
+//  1. job-list, which keeps the ranks of each job from when R was written;
+//  2. the job manager, whose sum of all that is allocated, less what the other
+//     jobs are known to hold, is what the job holds;
+//  3. nobody: then all that is not known to be held is kept from other jobs, as
+//     nothing may be given out twice.
+//
+// The nodes are fenced as a whole until the job's free.
+
+// hunt is the search for some jobs.
+type hunt struct {
+	open    int
+	rest    []*was // job-list does not know where they are
+	started bool
+	then    func()
+}
+
+func (e *Engine) locate(lost []*was, then func()) {
+	h := &hunt{then: then}
+	for _, w := range lost {
+		h.open++
+		e.host.Call("job-list.list-id", `{"id":`+w.id.Decimal()+`,"attrs":["ranks"]}`,
+			func(payload string, err error) {
+				if e.phase == Stopped {
+					return
+				}
+				h.open--
+				if ranks, lerr := listed(payload, err); lerr == nil {
+					e.fenceLost(w, ranks)
+				} else {
+					e.log(Debug, "%s: job-list: %s", w.id, lerr)
+					h.rest = append(h.rest, w)
+				}
+				if h.open == 0 {
+					e.locateRest(h)
+				}
+			})
+	}
+}
+
+func listed(payload string, err error) (*idset.Set, error) {
+	if err != nil {
+		return nil, err
+	}
+	v := gjson.Get(payload, "job.ranks")
+	if v.Type != gjson.String || v.Str == "" {
+		return nil, errors.New("it does not know the ranks")
+	}
+	return idset.Parse(v.Str)
+}
+
+// locateRest asks for the sum of all allocations, where job-list was no help.
+func (e *Engine) locateRest(h *hunt) {
+	if len(h.rest) == 0 {
+		h.then()
+		return
+	}
+	e.host.Call("job-manager.resource-status", "", func(payload string, err error) {
+		if e.phase == Stopped {
+			return
+		}
+		ranks, err := e.unaccounted(payload, err)
+		if err != nil {
+			e.log(Warning, "job-manager.resource-status: %s", err)
+			ranks = e.unheld()
+		}
+		for _, w := range h.rest {
+			e.fenceLost(w, ranks)
+		}
+		h.then()
+	})
+}
+
+// unaccounted returns the ranks of what the job manager has as allocated and
+// no job is known to hold.
+func (e *Engine) unaccounted(payload string, err error) (*idset.Set, error) {
+	if err != nil {
+		return nil, err
+	}
+	r, err := rv1reader.Read([]byte(gjson.Get(payload, "allocated").Raw))
+	if err != nil {
+		return nil, err
+	}
+	rest := r.Set.Difference(e.pool.Allocated().Set)
+	if rest.Empty() {
+		return nil, errors.New("every node that is allocated is another job's")
+	}
+	return rest.Ranks(), nil
+}
+
+// unheld returns the ranks of nodes with anything on them that no job is known
+// to hold.
+func (e *Engine) unheld() *idset.Set {
+	return e.pool.All().Set.Difference(e.pool.Allocated().Set).Ranks()
+}
+
+// fenceLost keeps others off the nodes of a job without a usable R.
+func (e *Engine) fenceLost(w *was, ranks *idset.Set) {
+	if w.free != nil {
+		ranks = ranks.Difference(w.free)
+	}
+	a := e.pool.Alloc(w.id)
+	if a == nil { // there is no R at all
+		var err error
+		if a, err = e.pool.RestoreFenced(w.id, ranks); err != nil {
+			e.log(Err, "%s", err)
+			return
+		}
+		e.stats.hello.Jobs++
+	} else {
+		e.pool.Fence(a, ranks.Difference(e.ranks(a.Fences)))
+	}
+	why := "there is no R"
+	if w.err != nil {
+		why = w.err.Error()
+	}
+	if gone := ranks.Difference(e.pool.Inventory().Ranks()); !gone.Empty() {
+		why += fmt.Sprintf("; rank %s is not in the inventory", gone)
+	}
+	e.doubt(w, a, why)
+}

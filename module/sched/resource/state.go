@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package resource
+
+// State is how much is free on each node, as counts and as sets of nodes. It is
+// all that a search for a place needs, and it is cheap to copy: a plan of the
+// future works on a copy.
+type State struct {
+	totalC, totalG []int32 // never changed after the start
+	freeC, freeG   []int32
+	users          []int32 // jobs that hold anything on the node
+	fences         []int32 // jobs that keep others off the node
+
+	present Bits // part of the instance
+	up      Bits // may be given to jobs
+	idle    Bits // usable, and wholly free
+	some    Bits // usable, with a free core
+	byFree  []Bits
+	inFree  []int32 // index in byFree that the node is in; -1 for none
+}
+
+func newState(n int) *State {
+	s := &State{
+		totalC: make([]int32, n), totalG: make([]int32, n),
+		freeC: make([]int32, n), freeG: make([]int32, n),
+		users: make([]int32, n), fences: make([]int32, n), inFree: make([]int32, n),
+		present: FullBits(n), up: NewBits(n), idle: NewBits(n), some: NewBits(n),
+	}
+	for i := range s.inFree {
+		s.inFree[i] = -1
+	}
+	return s
+}
+
+// Clone returns a copy that shares only what never changes.
+func (s *State) Clone() *State {
+	c := *s
+	c.freeC = append([]int32(nil), s.freeC...)
+	c.freeG = append([]int32(nil), s.freeG...)
+	c.users = append([]int32(nil), s.users...)
+	c.fences = append([]int32(nil), s.fences...)
+	c.inFree = append([]int32(nil), s.inFree...)
+	c.present, c.up = s.present.Clone(), s.up.Clone()
+	c.idle, c.some = s.idle.Clone(), s.some.Clone()
+	c.byFree = make([]Bits, len(s.byFree))
+	for i, b := range s.byFree {
+		if b != nil {
+			c.byFree[i] = b.Clone()
+		}
+	}
+	return &c
+}
+
+// Len returns the number of nodes, those that are gone too.
+func (s *State) Len() int { return len(s.totalC) }
+
+// usable tells whether jobs may be given anything on the node.
+func (s *State) usable(i int) bool {
+	return s.up.Has(i) && s.present.Has(i) && s.fences[i] == 0
+}
+
+// settle brings the sets up to date with what the counts say of a node.
+func (s *State) settle(i int) {
+	usable := s.usable(i)
+	s.idle.put(i, usable && s.users[i] == 0 && s.totalC[i] > 0)
+	some := usable && s.freeC[i] > 0
+	s.some.put(i, some)
+	at := int32(-1)
+	if some {
+		at = s.freeC[i]
+	}
+	if at == s.inFree[i] {
+		return
+	}
+	if was := s.inFree[i]; was >= 0 {
+		s.byFree[was].Clear(i)
+	}
+	s.inFree[i] = at
+	if at < 0 {
+		return
+	}
+	for int(at) >= len(s.byFree) {
+		s.byFree = append(s.byFree, nil)
+	}
+	if s.byFree[at] == nil {
+		s.byFree[at] = NewBits(s.Len())
+	}
+	s.byFree[at].Set(i)
+}
+
+// take books counts on a node for a job that had nothing there.
+func (s *State) take(i int, cores, gpus int32) {
+	s.freeC[i] -= cores
+	s.freeG[i] -= gpus
+	s.users[i]++
+	s.settle(i)
+}
+
+// give is the reverse of take.
+func (s *State) give(i int, cores, gpus int32) {
+	s.freeC[i] += cores
+	s.freeG[i] += gpus
+	s.users[i]--
+	s.settle(i)
+}
+
+func (s *State) fence(i int, by int32) {
+	s.fences[i] += by
+	s.settle(i)
+}
+
+// Release gives back in a copy of the state what an allocation holds, as if
+// its job had ended.
+func (s *State) Release(a *Alloc) {
+	for i := range a.Parts {
+		p := &a.Parts[i]
+		if p.freed {
+			continue
+		}
+		s.give(int(p.Node), int32(p.Cores.Count()), int32(p.GPUs.Count()))
+	}
+	for _, i := range a.Fences {
+		s.fence(int(i), -1)
+	}
+}
+
+// Idle returns how many nodes are wholly free, among within if it is not nil.
+func (s *State) Idle(within Bits) int { return countIn(s.idle, within) }
+
+// Usable returns how many nodes jobs may be given something on, among within
+// if it is not nil.
+func (s *State) Usable(within Bits) int {
+	n := 0
+	for i := range s.up.All() {
+		if s.usable(i) && (within == nil || within.Has(i)) {
+			n++
+		}
+	}
+	return n
+}
+
+func countIn(b, within Bits) int {
+	if within == nil {
+		return b.Count()
+	}
+	c := b.Clone()
+	c.And(within)
+	return c.Count()
+}
