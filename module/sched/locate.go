@@ -12,7 +12,8 @@ import (
 	"flux-burrow/rv1reader/idset"
 )
 
-// A job whose R can't be read runs somewhere all the same. Where, is asked of
+// A job whose R can't be read, or names what another job holds, runs somewhere
+// all the same. Where, is asked of
 //
 //  1. job-list, which keeps the ranks of each job from when R was written;
 //  2. the job manager, whose sum of all that is allocated, less what the other
@@ -77,9 +78,12 @@ func (e *Engine) locateRest(h *hunt) {
 		ranks, err := e.unaccounted(payload, err)
 		if err != nil {
 			e.log(Warning, "job-manager.resource-status: %s", err)
-			ranks = e.unheld()
 		}
 		for _, w := range h.rest {
+			if err != nil || ranks.Empty() && e.pool.Alloc(w.id) == nil {
+				e.fenceLost(w, e.unheld())
+				continue
+			}
 			e.fenceLost(w, ranks)
 		}
 		h.then()
@@ -96,11 +100,7 @@ func (e *Engine) unaccounted(payload string, err error) (*idset.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest := r.Set.Difference(e.pool.Allocated().Set)
-	if rest.Empty() {
-		return nil, errors.New("every node that is allocated is another job's")
-	}
-	return rest.Ranks(), nil
+	return r.Set.Difference(e.pool.Allocated().Set).Ranks(), nil
 }
 
 // unheld returns the ranks of nodes with anything on them that no job is known

@@ -3,6 +3,7 @@
 package sched
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -43,7 +44,12 @@ func (e *Engine) restoreOne(w *was) {
 		e.pool.FreeRanks(w.id, w.free)
 	}
 	e.stats.hello.Jobs++
-	if w.err == nil && len(res.Doubts) > 0 {
+	switch {
+	case w.err != nil:
+	case res.Clash:
+		w.err = errors.New(strings.Join(res.Doubts, "; "))
+		e.recovery.lost = append(e.recovery.lost, w)
+	case len(res.Doubts) > 0:
 		e.doubt(w, res.Alloc, res.Doubts...)
 	}
 }

@@ -17,6 +17,8 @@ type Restored struct {
 	// Doubts are what did not fit, in words, one for each kind of misfit. Empty
 	// if all of R is held as it says.
 	Doubts []string
+	// Clash tells that another job holds some of it: one of the two R is wrong.
+	Clash bool
 }
 
 // maxDoubts is how many misfits of one job are told one by one.
@@ -63,6 +65,7 @@ func (p *Pool) Restore(id jobid.ID, m *rv1reader.Mapping, expiration float64) (R
 		out.tell(problem.Error())
 	}
 	if !clash.Empty() {
+		out.Clash = true
 		out.tell(fmt.Sprintf("rank %s: another job (%s) holds the same cores or gpus", clash, p.holders(id, clash.First())))
 	}
 	p.jobs[id] = a
