@@ -14,6 +14,8 @@ type builder struct {
 	// byText finds the kind of children that are equal to ones seen before; it
 	// is made once there are too many kinds to compare with each.
 	byText map[string]int32
+	// byPlace finds it for children that are the very same, which most are.
+	byPlace map[*Child]int32
 }
 
 func newBuilder(segments int) *builder {
@@ -31,21 +33,28 @@ func (b *builder) kindOf(c Children) int32 {
 				return int32(i)
 			}
 		}
-	} else {
-		if b.byText == nil {
-			b.byText = make(map[string]int32)
-			for i := range kinds {
-				b.byText[kinds[i].key()] = int32(i)
-			}
-		}
-		text := c.key()
-		if k, ok := b.byText[text]; ok {
-			return k
-		}
-		b.byText[text] = int32(len(kinds))
+		b.set.kinds = append(kinds, c)
+		return int32(len(kinds))
 	}
-	b.set.kinds = append(b.set.kinds, c)
-	return int32(len(kinds))
+	if b.byText == nil {
+		b.byText, b.byPlace = map[string]int32{}, map[*Child]int32{}
+		for i := range kinds {
+			b.byText[kinds[i].key()] = int32(i)
+			b.byPlace[&kinds[i][0]] = int32(i)
+		}
+	}
+	if k, ok := b.byPlace[&c[0]]; ok && len(kinds[k]) == len(c) {
+		return k
+	}
+	text := c.key()
+	k, ok := b.byText[text]
+	if !ok {
+		k = int32(len(kinds))
+		b.byText[text] = k
+		b.set.kinds = append(kinds, c)
+	}
+	b.byPlace[&c[0]] = k
+	return k
 }
 
 func (b *builder) add(lo, hi int, c Children) {

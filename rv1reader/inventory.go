@@ -3,6 +3,8 @@
 package rv1reader
 
 import (
+	"sort"
+
 	"flux-burrow/rv1reader/hostlist"
 	"flux-burrow/rv1reader/idset"
 )
@@ -13,7 +15,10 @@ import (
 type Inventory struct {
 	r      *R
 	starts []int // position in the nodelist of the first rank of each run of ranks
-	byHost map[string][]int32
+	// byHost has the first position of each host in the nodelist. next has for
+	// each position the following one of the same host, 0 if there is none.
+	byHost map[string]int32
+	next   []int32
 }
 
 // NewInventory makes the inventory of an R as Read gave it. An R without a
@@ -25,15 +30,37 @@ func NewInventory(r *R) *Inventory {
 		inv.starts = append(inv.starts, n)
 		n += run.Hi - run.Lo + 1
 	}
-	if r.Nodelist.Len() == n {
-		inv.byHost = make(map[string][]int32, n)
-		next := r.Ranks.First()
-		for _, host := range r.Nodelist.All() {
-			inv.byHost[host] = append(inv.byHost[host], int32(next))
-			next = r.Ranks.Next(next)
-		}
+	if n > 0 && r.Nodelist.Len() == n {
+		inv.indexHosts()
 	}
 	return inv
+}
+
+// indexHosts keeps all names in one string: one allocation and not thousands.
+func (inv *Inventory) indexHosts() {
+	n := inv.r.Nodelist.Len()
+	var names []byte
+	ends := make([]int32, n)
+	for i := range n {
+		names = inv.r.Nodelist.AppendAt(names, i)
+		ends[i] = int32(len(names))
+	}
+	text, start := string(names), int32(0)
+	inv.byHost, inv.next = make(map[string]int32, n), make([]int32, n)
+	last := map[string]int32{} // of hosts that are there more than once
+	for i, end := range ends {
+		host := text[start:end]
+		start = end
+		first, again := inv.byHost[host]
+		if !again {
+			inv.byHost[host] = int32(i)
+			continue
+		}
+		if l, ok := last[host]; ok {
+			first = l
+		}
+		inv.next[first], last[host] = int32(i), int32(i)
+	}
 }
 
 // position returns the place of a rank in the nodelist; -1 if there is no such
@@ -74,9 +101,19 @@ func (inv *Inventory) Host(rank int) string {
 // RanksOf returns the ranks that a host is at, in rising order; several
 // brokers can run on one host. Nil if it is not there.
 func (inv *Inventory) RanksOf(host string) []int {
-	var ranks []int
-	for _, r := range inv.byHost[host] {
-		ranks = append(ranks, int(r))
+	i, ok := inv.byHost[host]
+	if !ok {
+		return nil
+	}
+	ranks := []int{inv.rankAt(int(i))}
+	for i = inv.next[i]; i > 0; i = inv.next[i] {
+		ranks = append(ranks, inv.rankAt(int(i)))
 	}
 	return ranks
+}
+
+// rankAt returns the rank whose host is at a position of the nodelist.
+func (inv *Inventory) rankAt(position int) int {
+	i := sort.SearchInts(inv.starts, position+1) - 1
+	return inv.r.Ranks.RunAt(i).Lo + position - inv.starts[i]
 }

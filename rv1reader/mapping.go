@@ -67,30 +67,29 @@ func (inv *Inventory) sure(r *R, m *Mapping) *idset.Set {
 		return r.Ranks.Intersect(inv.r.Ranks)
 	}
 	sure := &idset.Set{}
-	var hb, ib [64]byte // long enough for most names: no allocation per rank
-	host, at, pos := hb[:0], ib[:0], 0
+	pos := 0
 	for run := range r.Ranks.Runs() {
-		for rank := run.Lo; rank <= run.Hi; rank++ {
-			host = r.Nodelist.AppendAt(host[:0], pos)
-			pos++
-			at = at[:0]
-			i := inv.position(rank)
-			if i >= 0 {
-				at = inv.r.Nodelist.AppendAt(at, i)
-				if string(at) == string(host) {
-					sure.Add(rank)
-					continue
-				}
+		for rank := run.Lo; rank <= run.Hi; {
+			n := 0 // ranks from here on that are as R says
+			if i := inv.r.Ranks.IndexRun(rank); i >= 0 {
+				here := inv.r.Ranks.RunAt(i)
+				at := inv.starts[i] + rank - here.Lo
+				n = r.Nodelist.Common(pos, inv.r.Nodelist, at, min(run.Hi, here.Hi)-rank+1)
+				sure.AddRange(rank, rank+n-1)
 			}
-			inv.misplaced(rank, i >= 0, string(host), string(at), m)
+			if rank, pos = rank+n, pos+n; n == 0 {
+				inv.misplaced(rank, r.Nodelist.At(pos), m)
+				rank, pos = rank+1, pos+1
+			}
 		}
 	}
 	return sure
 }
 
 // misplaced reports a rank that is not there, or is another host.
-func (inv *Inventory) misplaced(rank int, there bool, host, at string, m *Mapping) {
-	p := &Problem{Ranks: idset.New(rank), Host: host, InventoryHost: at, HostRanks: inv.RanksOf(host)}
+func (inv *Inventory) misplaced(rank int, host string, m *Mapping) {
+	there := inv.r.Ranks.Contains(rank)
+	p := &Problem{Ranks: idset.New(rank), Host: host, InventoryHost: inv.Host(rank), HostRanks: inv.RanksOf(host)}
 	switch {
 	case len(p.HostRanks) > 0:
 		p.Kind = HostMoved

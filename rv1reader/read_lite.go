@@ -3,8 +3,9 @@
 package rv1reader
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 
 	"flux-burrow/rv1reader/idset"
 )
@@ -170,9 +171,7 @@ func (rd *reader) assemble(entries []entry) {
 			spans = append(spans, span{r.Lo, r.Hi, &entries[i]})
 		}
 	}
-	if !sort.SliceIsSorted(spans, func(i, j int) bool { return spans[i].lo < spans[j].lo }) {
-		sort.SliceStable(spans, func(i, j int) bool { return spans[i].lo < spans[j].lo })
-	}
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
 	disjoint := true
 	for i := range spans {
 		disjoint = disjoint && (i == 0 || spans[i-1].hi < spans[i].lo)

@@ -141,30 +141,33 @@ func (l *List) Slice(positions *idset.Set) *List {
 
 // Equal tells whether both lists name the same hosts in the same order.
 func (l *List) Equal(o *List) bool {
-	if l.Len() != o.Len() {
-		return false
-	}
-	a, b := l.list(), o.list()
-	var x, y []byte
-	for i, j, pos := 0, 0, 0; pos < l.Len(); {
-		r, s := &a[i], &b[j]
-		end := min(r.start+r.count(), s.start+s.count())
-		same := !r.plain && !s.plain && r.prefix == s.prefix && r.suffix == s.suffix && r.width == s.width &&
-			r.lo+uint64(pos-r.start) == s.lo+uint64(pos-s.start)
-		for ; !same && pos < end; pos++ { // written differently, perhaps the same name
-			x, y = r.append(x[:0], pos-r.start), s.append(y[:0], pos-s.start)
+	return l.Len() == o.Len() && l.Common(0, o, 0, l.Len()) == l.Len()
+}
+
+// Common returns how many hosts from position i on are the same as those of o
+// from position j on, at most n. It costs the runs, not the hosts, where the
+// same hosts are written the same way. It panics if one list has fewer than n.
+func (l *List) Common(i int, o *List, j, n int) int {
+	var xb, yb [64]byte // long enough for most names: no allocation per host
+	x, y := xb[:0], yb[:0]
+	for k := 0; k < n; {
+		r, s := &l.runs[l.at(i+k)], &o.runs[o.at(j+k)]
+		a, b := i+k-r.start, j+k-s.start
+		m := min(r.count()-a, s.count()-b, n-k)
+		if !r.plain && !s.plain && r.prefix == s.prefix && r.suffix == s.suffix &&
+			r.width == s.width && r.lo+uint64(a) == s.lo+uint64(b) {
+			k += m
+			continue
+		}
+		for end := k + m; k < end; k++ { // written differently, perhaps the same name
+			x, y = r.append(x[:0], a), s.append(y[:0], b)
 			if string(x) != string(y) {
-				return false
+				return k
 			}
-		}
-		if pos = end; r.start+r.count() == pos {
-			i++
-		}
-		if s.start+s.count() == pos {
-			j++
+			a, b = a+1, b+1
 		}
 	}
-	return true
+	return n
 }
 
 // Bracketed tells whether any name has a bracket in it, which is legal in no
