@@ -47,6 +47,9 @@ const (
 var machineUnits = map[string]string{
 	"sleeper.service": service("ExecStart=/bin/sleep infinity"),
 	"another.service": service("ExecStart=/bin/sleep infinity"),
+	// mini.target names it, so that systemd keeps it, and counts its starts,
+	// while it is down; as with a unit that is enabled.
+	"limited.service": service("ExecStart=/bin/sleep infinity"),
 	"failing.service": service("Type=oneshot", "ExecStart=/bin/sh -c 'exit 3'"),
 	"oneshot.service": service("Type=oneshot", "ExecStart=/bin/true"),
 	"missing.service": service("Type=exec", "ExecStart=/nonexistent/program"),
@@ -58,7 +61,7 @@ var machineUnits = map[string]string{
 	"cond.service":    "[Unit]\nDefaultDependencies=no\nConditionPathExists=/nonexistent\n[Service]\nExecStart=/bin/sleep infinity\n",
 	"bad.service":     "[Unit]\nDefaultDependencies=no\n[Service]\nType=nonsense\n",
 	"assert.service":  "[Unit]\nDefaultDependencies=no\nAssertPathExists=/nonexistent\n[Service]\nExecStart=/bin/sleep infinity\n",
-	"mini.target":     "[Unit]\nDefaultDependencies=no\nWants=dbus.service\n",
+	"mini.target":     "[Unit]\nDefaultDependencies=no\nWants=dbus.service\nBefore=limited.service\n",
 }
 
 // machineLinks are the symlinks beside them.

@@ -58,7 +58,7 @@ func TestPolkit(t *testing.T) {
 		t.Log(out)
 		wantError(t, fmt.Errorf("%s", out), verb+" "+unit+": not permitted", "50-flux-burrow.rules", "polkit")
 	}
-	refused("start", "sleeper.service")
+	refused("start", "limited.service")
 	if out := order("start", "nowhere.service"); out != ErrAbsent.Error() {
 		t.Fatalf("without the rule an absent unit is: %s", out)
 	}
@@ -67,28 +67,38 @@ func TestPolkit(t *testing.T) {
 		t.Skip("needs polkitd for the rule itself")
 	}
 	text := strings.ReplaceAll(string(rule), `"flux"`, `"`+user+`"`)
-	text = strings.ReplaceAll(text, `"nnf-clientmount.service"`, `"sleeper.service"`)
-	if err := os.MkdirAll(m.root+"/etc/polkit-1/rules.d", 0o755); err != nil {
-		t.Fatal(err)
+	text = strings.ReplaceAll(text, `"nnf-clientmount.service"`, `"limited.service"`)
+	rules := func(text string) {
+		t.Helper()
+		if err := os.MkdirAll(m.root+"/etc/polkit-1/rules.d", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(m.root+"/etc/polkit-1/rules.d/50-flux-burrow.rules", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		m.must(t, "systemctl", "restart", "polkit.service")
 	}
-	if err := os.WriteFile(m.root+"/etc/polkit-1/rules.d/50-flux-burrow.rules", []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	m.must(t, "systemctl", "restart", "polkit.service")
-
-	if out := order("start", "sleeper.service"); out != "" {
+	rules(text)
+	if out := order("start", "limited.service"); out != "" {
 		t.Fatalf("with the rule: %s", out)
 	}
-	if got := m.must(t, "systemctl", "is-active", "sleeper.service"); got != "active" {
+	if got := m.must(t, "systemctl", "is-active", "limited.service"); got != "active" {
 		t.Fatalf("it is %s", got)
 	}
 	var many []string // more than systemd's start limit
 	for range 8 {
-		many = append(many, "stop", "sleeper.service", "start", "sleeper.service")
+		many = append(many, "stop", "limited.service", "start", "limited.service")
 	}
 	if out := order(many...); out != "" {
 		t.Fatalf("many in a row: %s", out)
 	}
+	// What the error says without the third verb.
+	text = strings.ReplaceAll(text, `, "reset-failed"`, "")
+	rules(text)
+	out := order(many...)
+	t.Log(out)
+	wantError(t, fmt.Errorf("%s", out), "start limited.service: systemd's start limit was hit", "reset-failed",
+		"StartLimitIntervalSec=0")
 	refused("start", "another.service")
 	if out, err := m.command("systemctl", "is-active", "another.service").Output(); err == nil {
 		t.Fatalf("another.service is %s", out)

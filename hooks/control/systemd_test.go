@@ -299,13 +299,17 @@ func testIdle(n *node) {
 	n.mustDo(Stop, "sleeper.service")
 	n.mustBe("sleeper.service", Down)
 	sent, received := n.sent.Load(), n.received.Load()
-	switches := contextSwitches()
-	const rest = time.Second
-	time.Sleep(rest)
-	switches = contextSwitches() - switches
-	n.t.Logf("%d context switches of the test's process in %s", switches, rest)
-	if switches > 20 {
-		n.t.Errorf("%d context switches in %s of rest", switches, rest)
+	// The Go runtime has a turn now and then: the quietest of three counts.
+	const rest, most = time.Second, 20
+	quietest := int64(most + 1)
+	for try := 0; try < 3 && quietest > most; try++ {
+		before := contextSwitches()
+		time.Sleep(rest)
+		quietest = min(quietest, contextSwitches()-before)
+	}
+	n.t.Logf("%d context switches of the test's process in %s", quietest, rest)
+	if quietest > most {
+		n.t.Errorf("over %d context switches in %s of rest", most, rest)
 	}
 	for range 3 {
 		n.m.must(n.t, "systemctl", "reset-failed")
@@ -342,10 +346,10 @@ func testAlias(n *node) {
 // testTwentyInARow starts a unit more often than systemd's limit allows.
 func testTwentyInARow(n *node) {
 	for i := range 20 {
-		if err := n.do(Start, "another.service"); err != nil {
+		if err := n.do(Start, "limited.service"); err != nil {
 			n.t.Fatalf("start %d: %v", i+1, err)
 		}
-		if err := n.do(Stop, "another.service"); err != nil {
+		if err := n.do(Stop, "limited.service"); err != nil {
 			n.t.Fatalf("stop %d: %v", i+1, err)
 		}
 	}
