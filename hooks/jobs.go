@@ -162,11 +162,11 @@ func (h *Hooks) Run(args string) {
 	if j.rabbit {
 		t = startRabbit
 		h.stats.Windows++
-		if err := h.host.Subscribe(j.id); err != nil {
-			h.fault("%s: subscribe: %v", idString(j.id), err)
-		}
 	} else {
 		h.stats.Other++
+	}
+	if err := h.host.Subscribe(j.id); err != nil {
+		h.fault("%s: subscribe: %v", idString(j.id), err)
 	}
 	h.move(w, t.next, t.effects, true)
 }
@@ -187,7 +187,16 @@ func (h *Hooks) Cleanup(args string) {
 		}
 		return
 	}
-	h.event(w, Cleanup, true)
+	h.cleanup(w)
+}
+
+// cleanup moves a job in CLEANUP on.
+func (h *Hooks) cleanup(w *window) {
+	if w.facts.running() {
+		h.event(w, Killed, true)
+	} else {
+		h.event(w, Cleanup, true)
+	}
 }
 
 // JobEvent takes job.event.* of a job with a window.
@@ -214,6 +223,11 @@ func (h *Hooks) JobEvent(args string) {
 	switch {
 	case w.facts.environment && !before.environment:
 		h.event(w, Environment, true)
+	case w.facts.ended && !before.ended && w.facts.cleanup && w.state != Unmounting:
+		// A finish that itself brings the job to CLEANUP is told by Cleanup.
+		if e.Name != "finish" || before.cleanup {
+			h.cleanup(w)
+		}
 	case w.facts.dws < before.dws && w.facts.dws == 0:
 		h.dwsOver(w)
 	}
@@ -235,7 +249,7 @@ func (h *Hooks) Inactive(args string) {
 		return
 	}
 	w.prolog, w.epilog = false, false
-	if w.state == Unmounting || w.state == Running || w.state == OtherRunning {
+	if w.state != Reading {
 		h.wish(w, 0, w.ranks)
 	}
 	h.drop(w)

@@ -41,6 +41,7 @@ type facts struct {
 	environment    bool
 	started        bool
 	cleanup        bool
+	ended          bool // no task runs any more
 }
 
 // add takes one entry into account.
@@ -49,6 +50,7 @@ func (f *facts) add(e Entry) {
 		Description string `json:"description"`
 		Status      int    `json:"status"`
 		Severity    *int   `json:"severity"`
+		Final       bool   `json:"final"`
 	}
 	// A context of another form has none of these.
 	_ = json.Unmarshal(e.Context, &c)
@@ -64,7 +66,9 @@ func (f *facts) add(e Entry) {
 	case "start":
 		f.started = true
 	case "finish":
-		f.cleanup = true
+		f.cleanup, f.ended = true, true
+	case "release":
+		f.ended = f.ended || c.Final
 	case "exception":
 		f.cleanup = f.cleanup || c.Severity != nil && *c.Severity == 0
 	}
@@ -87,13 +91,18 @@ func (f *facts) count(description string, by, status int) {
 	}
 }
 
+// running tells whether tasks may run.
+func (f *facts) running() bool { return f.started && !f.ended }
+
 // resume says where a window stands by its job's eventlog, and what is to be
 // done to go on from there. The effects that take a hold are done without a
 // current job.
 func resume(f facts, rabbit bool, idleIsRun bool) (State, []Effect) {
 	switch {
+	case !rabbit && f.cleanup && f.running():
+		return OtherRunning, nil
 	case !rabbit && f.cleanup:
-		if f.prolog > 0 {
+		if f.prolog > 0 || !idleIsRun {
 			return OtherIdling, []Effect{FailProlog, WishIdle}
 		}
 		return Over, nil
@@ -127,6 +136,11 @@ func resume(f facts, rabbit bool, idleIsRun bool) (State, []Effect) {
 		do = append(do, FailProlog)
 	}
 	switch {
+	case f.running():
+		if f.epilog == 0 {
+			do = append(do, HoldEpilog)
+		}
+		return Ending, do
 	case f.dws > 0:
 		return Unmounting, append(do, WishUnmount)
 	case f.dwsSeen && f.dwsStatus != 0:

@@ -21,6 +21,9 @@ const (
 	Stopping
 	// Running: nothing is held.
 	Running
+	// Ending: the job got an exception while its tasks run; they are being
+	// ended, and the services stay down until they are. Epilog held.
+	Ending
 	// Unmounting: services are up, the end of dws-epilog is awaited. Epilog held.
 	Unmounting
 	// Idling: services go to idle. Epilog held.
@@ -35,7 +38,7 @@ const (
 	states
 )
 
-var stateNames = [states]string{"over", "reading", "mounting", "stopping", "running",
+var stateNames = [states]string{"over", "reading", "mounting", "stopping", "running", "ending",
 	"unmounting", "idling", "other-stopping", "other-running", "other-idling"}
 
 func (s State) String() string {
@@ -58,8 +61,10 @@ const (
 	Environment
 	// Late: environment-timeout is over.
 	Late
-	// Cleanup: the job entered CLEANUP, by finish or by an exception.
+	// Cleanup: the job is in CLEANUP, and has no tasks that run.
 	Cleanup
+	// Killed: the job is in CLEANUP by an exception, and its tasks may run.
+	Killed
 	// Unmounted: dws-epilog has ended well, or will not begin.
 	Unmounted
 	// GivenUp: dws-epilog ended with a status other than 0.
@@ -68,7 +73,7 @@ const (
 	events
 )
 
-var eventNames = [events]string{"ready", "failed", "environment", "late", "cleanup",
+var eventNames = [events]string{"ready", "failed", "environment", "late", "cleanup", "killed",
 	"unmounted", "given-up"}
 
 func (e Event) String() string {
@@ -153,6 +158,12 @@ var transitions = map[State]map[Event]transition{
 		Ready:   {Running, nil},
 		Failed:  {Running, nil},
 		Cleanup: {Unmounting, []Effect{HoldEpilog, WishUnmount, Settle}},
+		Killed:  {Ending, []Effect{HoldEpilog}},
+	},
+	Ending: {
+		Ready:   {Ending, nil},
+		Failed:  {Ending, nil},
+		Cleanup: {Unmounting, []Effect{WishUnmount, Settle}},
 	},
 	Unmounting: {
 		Ready:     {Unmounting, nil},
@@ -172,6 +183,7 @@ var transitions = map[State]map[Event]transition{
 	OtherRunning: {
 		Ready:   {OtherRunning, nil},
 		Failed:  {OtherRunning, nil},
+		Killed:  {OtherRunning, nil},
 		Cleanup: {OtherIdling, []Effect{WishIdle}},
 	},
 	OtherIdling: {

@@ -5,7 +5,7 @@
  * Used where flux-core's own headers are not installed.  Only types that
  * cross the interface by value are laid out here (struct flux_match,
  * struct flux_msg_cred); all others are opaque.  Where both are present,
- * t/abi/agree.c is compiled with both, so a difference is a build error.
+ * t/lib/agree.c is compiled with both, so a difference is a build error.
  *
  * Interfaces: flux-core man page sections 3 and 7, RFC 3 (messages),
  * RFC 6 (services), RFC 12 (security), RFC 21 (job states).
@@ -15,8 +15,14 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#ifdef BURROW_ABI_AGREE
+#define CONSTANT(name, value) _Static_assert (name == value, #name)
+#else
+#define CONSTANT(name, value) enum { name = value }
 
 typedef void (*flux_free_f) (void *arg);
 
@@ -31,8 +37,45 @@ typedef struct flux_plugin flux_plugin_t;
 typedef struct flux_plugin_arg flux_plugin_arg_t;
 typedef uint64_t flux_jobid_t;
 
+struct flux_match {
+    int typemask;
+    uint32_t matchtag;
+    const char *topic_glob;
+};
+struct flux_msg_cred {
+    uint32_t userid;
+    uint32_t rolemask;
+};
+typedef void (*flux_watcher_f) (flux_reactor_t *r,
+                                flux_watcher_t *w,
+                                int revents,
+                                void *arg);
+typedef void (*flux_msg_handler_f) (flux_t *h,
+                                    flux_msg_handler_t *mh,
+                                    const flux_msg_t *msg,
+                                    void *arg);
+typedef void (*flux_continuation_f) (flux_future_t *f, void *arg);
+typedef int (*flux_plugin_f) (flux_plugin_t *p,
+                              const char *topic,
+                              flux_plugin_arg_t *args,
+                              void *data);
+
 #define FLUX_JOBID_ANY 0xFFFFFFFFFFFFFFFF
 #define FLUX_JOBTAP_CURRENT_JOB FLUX_JOBID_ANY
+#endif /* !BURROW_ABI_AGREE */
+
+_Static_assert (FLUX_JOBTAP_CURRENT_JOB == 0xFFFFFFFFFFFFFFFF,
+                "FLUX_JOBTAP_CURRENT_JOB");
+_Static_assert (sizeof (flux_jobid_t) == 8, "flux_jobid_t");
+_Static_assert (offsetof (struct flux_match, typemask) == 0
+                    && offsetof (struct flux_match, matchtag) == 4
+                    && offsetof (struct flux_match, topic_glob) == 8
+                    && sizeof (struct flux_match) == 8 + sizeof (void *),
+                "struct flux_match");
+_Static_assert (offsetof (struct flux_msg_cred, userid) == 0
+                    && offsetof (struct flux_msg_cred, rolemask) == 4
+                    && sizeof (struct flux_msg_cred) == 8,
+                "struct flux_msg_cred");
 
 /* handle, attributes, log */
 flux_reactor_t *flux_get_reactor (flux_t *h);
@@ -45,15 +88,9 @@ int flux_log (flux_t *h, int level, const char *fmt, ...);
 const char *flux_strerror (int errnum);
 
 /* reactor and watchers */
-enum {
-    FLUX_POLLIN = 1,
-    FLUX_POLLOUT = 2,
-    FLUX_POLLERR = 4,
-};
-typedef void (*flux_watcher_f) (flux_reactor_t *r,
-                                flux_watcher_t *w,
-                                int revents,
-                                void *arg);
+CONSTANT (FLUX_POLLIN, 1);
+CONSTANT (FLUX_POLLOUT, 2);
+CONSTANT (FLUX_POLLERR, 4);
 int flux_reactor_run (flux_reactor_t *r, int flags);
 void flux_reactor_stop (flux_reactor_t *r);
 void flux_reactor_stop_error (flux_reactor_t *r);
@@ -76,34 +113,15 @@ flux_watcher_t *flux_timer_watcher_create (flux_reactor_t *r,
 void flux_timer_watcher_reset (flux_watcher_t *w, double after, double repeat);
 
 /* messages */
-enum {
-    FLUX_MSGTYPE_REQUEST = 0x01,
-    FLUX_MSGTYPE_RESPONSE = 0x02,
-    FLUX_MSGTYPE_EVENT = 0x04,
-};
-enum {
-    FLUX_ROLE_OWNER = 1,
-    FLUX_ROLE_USER = 2,
-};
-enum {
-    FLUX_MATCHTAG_NONE = 0,
-};
-struct flux_match {
-    int typemask;
-    uint32_t matchtag;
-    const char *topic_glob;
-};
-struct flux_msg_cred {
-    uint32_t userid;
-    uint32_t rolemask;
-};
-#define FLUX_NODEID_ANY 0xFFFFFFFF
-#define FLUX_NODEID_UPSTREAM 0xFFFFFFFE
+CONSTANT (FLUX_MSGTYPE_REQUEST, 0x01);
+CONSTANT (FLUX_MSGTYPE_RESPONSE, 0x02);
+CONSTANT (FLUX_MSGTYPE_EVENT, 0x04);
+CONSTANT (FLUX_ROLE_OWNER, 1);
+CONSTANT (FLUX_ROLE_USER, 2);
+CONSTANT (FLUX_MATCHTAG_NONE, 0);
+CONSTANT (FLUX_NODEID_ANY, 0xFFFFFFFF);
+CONSTANT (FLUX_NODEID_UPSTREAM, 0xFFFFFFFE);
 
-typedef void (*flux_msg_handler_f) (flux_t *h,
-                                    flux_msg_handler_t *mh,
-                                    const flux_msg_t *msg,
-                                    void *arg);
 flux_msg_handler_t *flux_msg_handler_create (flux_t *h,
                                              const struct flux_match match,
                                              flux_msg_handler_f cb,
@@ -137,11 +155,8 @@ flux_future_t *flux_service_register (flux_t *h, const char *name);
 flux_future_t *flux_service_unregister (flux_t *h, const char *name);
 
 /* futures and RPC */
-enum {
-    FLUX_RPC_NORESPONSE = 1,
-    FLUX_RPC_STREAMING = 2,
-};
-typedef void (*flux_continuation_f) (flux_future_t *f, void *arg);
+CONSTANT (FLUX_RPC_NORESPONSE, 1);
+CONSTANT (FLUX_RPC_STREAMING, 2);
 int flux_future_then (flux_future_t *f,
                       double timeout,
                       flux_continuation_f cb,
@@ -184,15 +199,9 @@ int flux_job_kvs_key (char *buf, int bufsz, flux_jobid_t id, const char *key);
 int flux_module_set_running (flux_t *h);
 
 /* plugins */
-enum {
-    FLUX_PLUGIN_ARG_IN = 0,
-    FLUX_PLUGIN_ARG_OUT = 1,
-    FLUX_PLUGIN_ARG_REPLACE = 2,
-};
-typedef int (*flux_plugin_f) (flux_plugin_t *p,
-                              const char *topic,
-                              flux_plugin_arg_t *args,
-                              void *data);
+CONSTANT (FLUX_PLUGIN_ARG_IN, 0);
+CONSTANT (FLUX_PLUGIN_ARG_OUT, 1);
+CONSTANT (FLUX_PLUGIN_ARG_REPLACE, 2);
 int flux_plugin_set_name (flux_plugin_t *p, const char *name);
 const char *flux_plugin_get_name (flux_plugin_t *p);
 int flux_plugin_add_handler (flux_plugin_t *p,

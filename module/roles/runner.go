@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -53,11 +54,13 @@ type process struct {
 func (r *runner) Run(argv []string, env map[string]string, exited func(int, string, error)) control.Process {
 	p := &process{runner: r, exited: exited}
 	full := map[string]string{}
+	rank := strconv.FormatUint(uint64(r.rank), 10)
 	for _, entry := range os.Environ() {
 		if name, value, ok := strings.Cut(entry, "="); ok {
 			full[name] = value
 		}
 	}
+	full["BURROW_RANK"] = rank
 	for name, value := range env {
 		full[name] = value
 	}
