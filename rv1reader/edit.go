@@ -3,7 +3,6 @@
 package rv1reader
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -19,7 +18,7 @@ func SetExpiration(raw []byte, t float64) ([]byte, error) {
 	if math.IsNaN(t) || math.IsInf(t, 0) || t < 0 {
 		return nil, fmt.Errorf("expiration %v is not a time", t)
 	}
-	if err := editable(raw); err != nil {
+	if err := editable(raw, "execution", "expiration"); err != nil {
 		return nil, err
 	}
 	return sjson.SetRawBytes(raw, "execution.expiration", appendSeconds(nil, t))
@@ -28,7 +27,7 @@ func SetExpiration(raw []byte, t float64) ([]byte, error) {
 // SetScheduling returns raw with the scheduling key replaced by the JSON value
 // key, or added.
 func SetScheduling(raw, key []byte) ([]byte, error) {
-	if err := editable(raw); err != nil {
+	if err := editable(raw, "scheduling"); err != nil {
 		return nil, err
 	}
 	if err := validate(key); err != nil {
@@ -39,20 +38,39 @@ func SetScheduling(raw, key []byte) ([]byte, error) {
 
 // DeleteScheduling returns raw without the scheduling key.
 func DeleteScheduling(raw []byte) ([]byte, error) {
-	if err := editable(raw); err != nil {
+	if err := editable(raw, "scheduling"); err != nil {
 		return nil, err
 	}
 	return sjson.DeleteBytes(raw, "scheduling")
 }
 
 // editable checks what sjson takes for granted: on bytes that are not a JSON
-// object it would make up one.
-func editable(raw []byte) error {
+// object it would make up one, and of a key that is there more than once it
+// changes the first where readers take the last.
+func editable(raw []byte, path ...string) error {
 	if err := validate(raw); err != nil {
 		return fmt.Errorf("R: %w", err)
 	}
-	if kind(raw) != '{' {
-		return errors.New("R is not a JSON object")
+	n := root(raw)
+	for _, name := range path {
+		if n.kind() != '{' {
+			return fmt.Errorf("R: at byte %d: an object with the key %s belongs here", n.start, name)
+		}
+		var found node
+		times := 0
+		n.object(func(key, value node) {
+			if key.is(name) {
+				found = value
+				times++
+			}
+		})
+		switch {
+		case times > 1:
+			return fmt.Errorf("R: at byte %d: the key %s is there more than once", found.start, name)
+		case times == 0:
+			return nil
+		}
+		n = found
 	}
 	return nil
 }

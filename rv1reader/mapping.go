@@ -27,6 +27,8 @@ type Mapping struct {
 	// Problems say why; More is the number of them past MaxProblems.
 	Problems []*Problem
 	More     int
+
+	moved map[string][]int // ranks of hosts that were reported already
 }
 
 // Fits tells whether all of R was found where R says it is.
@@ -89,13 +91,23 @@ func (inv *Inventory) sure(r *R, m *Mapping) *idset.Set {
 // misplaced reports a rank that is not there, or is another host.
 func (inv *Inventory) misplaced(rank int, host string, m *Mapping) {
 	there := inv.r.Ranks.Contains(rank)
-	p := &Problem{Ranks: idset.New(rank), Host: host, InventoryHost: inv.Host(rank), HostRanks: inv.RanksOf(host)}
-	switch {
-	case len(p.HostRanks) > 0:
-		p.Kind = HostMoved
-		for _, now := range p.HostRanks {
+	ranks, seen := m.moved[host]
+	if !seen { // many ranks of one host would each cost as many otherwise
+		ranks = inv.RanksOf(host)
+		for _, now := range ranks {
 			m.Doubt.Add(now)
 		}
+		if len(ranks) > 1 {
+			if m.moved == nil {
+				m.moved = map[string][]int{}
+			}
+			m.moved[host] = ranks
+		}
+	}
+	p := &Problem{Ranks: idset.New(rank), Host: host, InventoryHost: inv.Host(rank), HostRanks: ranks}
+	switch {
+	case len(ranks) > 0:
+		p.Kind = HostMoved
 	case there:
 		p.Kind = HostUnknown
 	default:

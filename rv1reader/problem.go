@@ -4,7 +4,6 @@ package rv1reader
 
 import (
 	"fmt"
-	"strings"
 
 	"flux-burrow/rv1reader/idset"
 )
@@ -66,7 +65,7 @@ func (p *Problem) Error() string {
 		}
 		return rank + ": not in the instance"
 	case HostMoved:
-		now := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(p.HostRanks)), ","), "[]")
+		now := idset.New(p.HostRanks...).String()
 		if p.InventoryHost == "" {
 			return fmt.Sprintf("%s: the instance has no such rank, the host is at rank %s now", rank, now)
 		}
