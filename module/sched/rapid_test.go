@@ -73,6 +73,18 @@ func (h *history) submitAny(t *rapid.T) {
 	}
 }
 
+// endOrPart ends a job, or lets go of one of its ranks.
+func (h *history) endOrPart(t *rapid.T) {
+	j := h.pick("end", func(j *fakeJob) bool { return j.pending || j.running })
+	switch {
+	case j == nil:
+	case j.running && rapid.Bool().Draw(t, "part") && j.r.Ranks.Difference(j.freed).Count() > 1:
+		h.endRanks(j, idset.New(j.r.Ranks.Difference(j.freed).First()))
+	default:
+		h.end(j)
+	}
+}
+
 func (h *history) reloadNow() {
 	h.unload()
 	h.load()
@@ -92,17 +104,7 @@ func (h *history) steps() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"":       func(*rapid.T) { h.check() },
 		"submit": h.submitAny,
-		"end": func(*rapid.T) {
-			if j := h.pick("end", func(j *fakeJob) bool { return j.pending || j.running }); j != nil {
-				h.end(j)
-			}
-		},
-		"part": func(t *rapid.T) {
-			j := h.pick("part", func(j *fakeJob) bool { return j.running && j.r != nil && !j.r.Ranks.Difference(j.freed).Empty() })
-			if j != nil {
-				h.endRanks(j, idset.New(j.r.Ranks.Difference(j.freed).First()))
-			}
-		},
+		"end":    h.endOrPart,
 		"extend": func(*rapid.T) {
 			if j := h.pick("extend", func(j *fakeJob) bool { return j.running }); j != nil {
 				h.extend(j, h.now+1000)
@@ -125,7 +127,21 @@ func (h *history) steps() map[string]func(*rapid.T) {
 			}
 			h.change(fmt.Sprintf(`{"%s":"%d"}`, key, rank))
 		},
-		"reload":  func(*rapid.T) { h.reloadNow() },
+		"reload": func(t *rapid.T) {
+			h.run()
+			h.reloadNow()
+			some(rapid.IntRange(0, 40).Draw(t, "way"))(t)
+			for range rapid.IntRange(0, 2).Draw(t, "ends") {
+				h.endOrPart(t)
+			}
+		},
+		"commit and end": func(t *rapid.T) {
+			h.run()
+			h.submitAny(t)
+			some(rapid.IntRange(1, 8).Draw(t, "way"))(t)
+			h.endOrPart(t)
+		},
+		"run":     func(*rapid.T) { h.run() },
 		"time":    func(t *rapid.T) { h.now += float64(rapid.IntRange(1, 60).Draw(t, "seconds")) },
 		"commits": func(*rapid.T) { h.failNext++ },
 		"step":    some(1),

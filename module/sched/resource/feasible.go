@@ -45,7 +45,7 @@ func (s *State) feasibleNodes(req *jobspec.Request, within Bits, where string) e
 	if req.Exclusive {
 		what = "whole node"
 	}
-	return fmt.Errorf("unsatisfiable request: it needs %s with %s each, of %s only %d fit",
+	return fmt.Errorf("unsatisfiable request: it needs %s with %s each; of %s %d fit",
 		plural(req.Nodes.Min, what), amounts(cores, gpus), where, fit)
 }
 
@@ -64,7 +64,7 @@ func (s *State) feasibleSlots(req *jobspec.Request, within Bits, where string) e
 	if _, ok := req.Slots.Largest(fit); ok {
 		return nil
 	}
-	return fmt.Errorf("unsatisfiable request: it needs %s of %s each, %s have room for %d",
+	return fmt.Errorf("unsatisfiable request: it needs %s of %s each; %s have room for %d",
 		plural(req.Slots.Min, "slot"), amounts(req.Cores.Min, req.GPUs.Min), where, fit)
 }
 
