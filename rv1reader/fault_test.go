@@ -69,6 +69,9 @@ func TestFaults(t *testing.T) {
 			`execution.expiration: null: not a number`}},
 		{"repeat", doc(`[{"rank":"0-3","children":{"core":"0-7"}},{"rank":"2-5","children":{"core":"6-9","gpu":"0"}}]`, ""), []string{
 			`execution.R_lite[1].children.core: {"rank":"2-5"`, `core6-7 of rank 2-3 is in execution.R_lite[0] too`}},
+		{"nested ranks", doc("["+repeat(1000, func(i int) string {
+			return fmt.Sprintf(`{"rank":"%d-%d","children":{"t%d":"0"}}`, i, 3000-i, i)
+		})+"]", ""), []string{"too many entries repeat ranks of others"}},
 		{"hosts", doc(okLite, `,"nodelist":["a[0-2]"]`), []string{"execution.nodelist: [\"a[0-2]\"]: 3 hosts for 2 ranks"}},
 		{"properties", doc(okLite, `,"properties":{"a|b":"0","c":"0-","d":3,"e":"1-2"}`), []string{
 			"execution.properties.a|b: \"a|b\": '|' in the name of a property",

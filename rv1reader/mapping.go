@@ -69,7 +69,8 @@ func (inv *Inventory) sure(r *R, m *Mapping) *idset.Set {
 		return r.Ranks.Intersect(inv.r.Ranks)
 	}
 	sure := &idset.Set{}
-	pos := 0
+	var room [64]byte // for host names: no allocation per rank
+	host, pos := room[:0], 0
 	for run := range r.Ranks.Runs() {
 		for rank := run.Lo; rank <= run.Hi; {
 			n := 0 // ranks from here on that are as R says
@@ -80,7 +81,8 @@ func (inv *Inventory) sure(r *R, m *Mapping) *idset.Set {
 				sure.AddRange(rank, rank+n-1)
 			}
 			if rank, pos = rank+n, pos+n; n == 0 {
-				inv.misplaced(rank, r.Nodelist.At(pos), m)
+				host = r.Nodelist.AppendAt(host[:0], pos)
+				inv.misplaced(rank, host, m)
 				rank, pos = rank+1, pos+1
 			}
 		}
@@ -89,36 +91,40 @@ func (inv *Inventory) sure(r *R, m *Mapping) *idset.Set {
 }
 
 // misplaced reports a rank that is not there, or is another host.
-func (inv *Inventory) misplaced(rank int, host string, m *Mapping) {
-	there := inv.r.Ranks.Contains(rank)
-	ranks, seen := m.moved[host]
-	if !seen { // many ranks of one host would each cost as many otherwise
-		ranks = inv.RanksOf(host)
-		for _, now := range ranks {
-			m.Doubt.Add(now)
-		}
-		if len(ranks) > 1 {
-			if m.moved == nil {
-				m.moved = map[string][]int{}
-			}
-			m.moved[host] = ranks
-		}
-	}
-	p := &Problem{Ranks: idset.New(rank), Host: host, InventoryHost: inv.Host(rank), HostRanks: ranks}
-	switch {
-	case len(ranks) > 0:
-		p.Kind = HostMoved
-	case there:
+func (inv *Inventory) misplaced(rank int, host []byte, m *Mapping) {
+	p := Problem{Kind: UnknownRank}
+	if inv.r.Ranks.Contains(rank) {
 		p.Kind = HostUnknown
-	default:
-		p.Kind = UnknownRank
-	}
-	if there {
 		m.Doubt.Add(rank)
 	} else {
 		m.Lost.Add(rank)
 	}
-	m.report(p)
+	if _, known := inv.byHost[string(host)]; known {
+		p.Kind, p.HostRanks = HostMoved, m.ranksOf(inv, host)
+	}
+	if len(m.Problems) >= MaxProblems {
+		m.More++
+		return
+	}
+	p.Ranks, p.Host, p.InventoryHost = idset.New(rank), string(host), inv.Host(rank)
+	m.Problems = append(m.Problems, &p)
+}
+
+// ranksOf puts the ranks that a host is at in doubt and returns them. It does
+// so once for each host: many ranks of one host would cost their square.
+func (m *Mapping) ranksOf(inv *Inventory, host []byte) []int {
+	if ranks, seen := m.moved[string(host)]; seen {
+		return ranks
+	}
+	ranks := inv.RanksOf(string(host))
+	for _, now := range ranks {
+		m.Doubt.Add(now)
+	}
+	if m.moved == nil {
+		m.moved = map[string][]int{}
+	}
+	m.moved[string(host)] = ranks
+	return ranks
 }
 
 // fit splits what the job names at ranks that are sure into what the inventory

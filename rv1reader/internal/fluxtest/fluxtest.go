@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -32,13 +33,7 @@ type Answer struct {
 // returns as many answers. It skips the test if there is no Flux to ask.
 func Ask(t testing.TB, questions [][]string) []Answer {
 	t.Helper()
-	flux, err := exec.LookPath("flux")
-	if err != nil {
-		flux = "/opt/flux/bin/flux"
-		if _, err := os.Stat(flux); err != nil {
-			t.Skip("no flux program on PATH or in /opt/flux/bin: nothing to compare with")
-		}
-	}
+	flux := find(t)
 	file := filepath.Join(t.TempDir(), "answer.py")
 	if err := os.WriteFile(file, script, 0o600); err != nil {
 		t.Fatal(err)
@@ -81,6 +76,30 @@ func Ask(t testing.TB, questions [][]string) []Answer {
 		t.Fatalf("%d answers to %d questions; the last one answered: %v", len(answers), len(questions), questions[max(0, len(answers)-1)])
 	}
 	return answers
+}
+
+func find(t testing.TB) string {
+	t.Helper()
+	if flux, err := exec.LookPath("flux"); err == nil {
+		return flux
+	}
+	const flux = "/opt/flux/bin/flux"
+	if _, err := os.Stat(flux); err != nil {
+		t.Skip("no flux program on PATH or in /opt/flux/bin: nothing to compare with")
+	}
+	return flux
+}
+
+// Program returns a function that runs flux with an input and gives its output.
+// It skips the test if there is no Flux. A run takes some 20 ms.
+func Program(t testing.TB) func(input string, args ...string) ([]byte, error) {
+	t.Helper()
+	flux := find(t)
+	return func(input string, args ...string) ([]byte, error) {
+		cmd := exec.Command(flux, args...)
+		cmd.Stdin = strings.NewReader(input)
+		return cmd.Output()
+	}
 }
 
 // Number returns how many strings to compare: few with -short.
