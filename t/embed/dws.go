@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package embed
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// DWS plays the dws jobtap plugin of flux-coral2 and the service that it
+// talks to, as they were seen in recorded/jobtap-rabbit.jsonl: a dependency
+// until the service has the job's resources, a prolog hold "dws-setup" taken
+// in job.state.run and finished with dws_environment, or by a fatal
+// exception, and an epilog hold "dws-epilog" taken in the finish event's
+// callback, or in job.state.cleanup of a job that did not start.
+type DWS struct {
+	Plugin *Plugin
+
+	in   *Instance
+	h    *Handle // the service's
+	opts DWSOptions
+	jobs map[JobID]*dwsJob
+}
+
+// DWSOptions are the switches of the service.
+type DWSOptions struct {
+	SetupDelay   time.Duration // from setup to dws_environment
+	PostRunDelay time.Duration // from post_run to the end of the epilog
+	// NoEnvironment never finishes the setup of a job.
+	NoEnvironment func(JobID) bool
+	// SetupFail answers setup with an error: exception "dws-setup".
+	SetupFail func(JobID) bool
+	// MountNeeds and UnmountNeeds must be true before the setup, the epilog
+	// can end; they are asked each tenth of a second.
+	MountNeeds   func(id JobID, ranks []int) bool
+	UnmountNeeds func(id JobID, ranks []int) bool
+	// EpilogStatus is the status that the epilog ends with: not 0 where the
+	// unmount was given up.
+	EpilogStatus func(JobID) int
+	// EpilogTimeout is the plugin's epilog-timeout: exception
+	// "dws-epilog-timeout", and the epilog ends with status 1.
+	EpilogTimeout time.Duration
+	// Jitter is added to the delays at random, by the seed.
+	Jitter time.Duration
+}
+
+// dwsJob is what the plugin keeps in a job's aux. It is lost with the plugin.
+type dwsJob struct {
+	prolog bool // its hold is open
+	epilog bool
+	ranks  []int
+	expiry *timer
+	phase  int // of the service: what is overtaken by a newer step is dropped
+}
+
+const dwsPoll = 100 * time.Millisecond
+
+// DWS loads the plugin now: call it before or after another plugin is loaded
+// to have its callbacks come first or last.
+func (in *Instance) DWS(opts DWSOptions) (*DWS, error) {
+	d := &DWS{in: in, opts: opts, jobs: map[JobID]*dwsJob{}}
+	d.h = in.newHandle(0, "dws")
+	var err error
+	d.Plugin, err = in.loadSpec(PluginSpec{Name: "dws.so", setup: d.setup})
+	in.dws = d
+	return d, err
+}
+
+func (d *DWS) setup(p *Plugin) error {
+	d.Plugin = p
+	d.jobs = map[JobID]*dwsJob{}
+	p.setName("dws")
+	on := func(topic string, fn func(*job, *Args)) {
+		p.handlers = append(p.handlers, pluginHandler{topic: topic, fn: func(_ string, j *job, a *Args) int {
+			if jsonGet(j.jobspec, "attributes.system.dw").Exists() {
+				fn(j, a)
+			}
+			return 0
+		}})
+	}
+	on("job.state.depend", d.depend)
+	on("job.state.run", d.run)
+	on("job.state.cleanup", d.cleanup)
+	on("job.event.finish", d.finish)
+	on("job.event.exception", d.exception)
+	return nil
+}
+
+// restart: the service is a process of its own that starts again with the
+// instance; what it knew of jobs it has from its own records.
+func (d *DWS) restart() { d.h = d.in.newHandle(0, "dws") }
+
+func (d *DWS) job(j *job) *dwsJob {
+	x := d.jobs[j.id]
+	if x == nil {
+		x = &dwsJob{}
+		d.jobs[j.id] = x
+	}
+	return x
+}
+
+// toService and toPlugin are RPCs between the two.
+func (d *DWS) toService(fn func()) {
+	d.in.post(d.in.jm.h.id, d.h.id, task{owner: d.h, fn: fn})
+}
+
+func (d *DWS) toPlugin(id JobID, fn func(*job)) {
+	jm, p := d.in.jm, d.Plugin
+	d.in.post(d.h.id, jm.h.id, task{owner: jm.h, fn: func() {
+		if j := jm.byID[id]; j != nil && !p.destroyed {
+			fn(j)
+		}
+	}})
+}
+
+func (d *DWS) wait(delay time.Duration) time.Duration {
+	if d.opts.Jitter > 0 && d.in.random() {
+		delay += time.Duration(d.in.rng.Int64N(int64(d.opts.Jitter)))
+	}
+	return delay
+}
+
+// depend: the service is asked for the job's resources, and has the
+// dependency removed.
+func (d *DWS) depend(j *job, _ *Args) {
+	jm, id := d.in.jm, j.id
+	d.job(j)
+	jm.post(j, "dependency-add", `{"description":"dws-create"}`)
+	d.Plugin.subscribe(j)
+	d.toService(func() {
+		d.toPlugin(id, func(j *job) {
+			if j.state != StateDepend {
+				return
+			}
+			resources := jsonGet(j.jobspec, "resources").Raw
+			jm.post(j, "jobspec-update", `{"resources":`+resources+`}`)
+			jm.post(j, "dependency-remove", `{"description":"dws-create"}`)
+		})
+	})
+}
+
+// run takes the prolog hold.
+func (d *DWS) run(j *job, _ *Args) {
+	jm, id, x := d.in.jm, j.id, d.job(j)
+	d.Plugin.subscribe(j)
+	x.prolog, x.ranks = true, ranksOfR(j.r)
+	x.phase++
+	phase := x.phase
+	if jm.perilog(currentJob, true, true, "dws-setup", 0) != 0 {
+		x.prolog = false
+		jm.raise(j, "dws", 0, d.in.opts.Owner, "Failed to start dws jobtap prolog")
+		return
+	}
+	d.toService(func() {
+		if d.opts.SetupFail != nil && d.opts.SetupFail(id) {
+			d.toPlugin(id, func(j *job) {
+				if x.prolog {
+					jm.raise(j, "dws-setup", 0, d.in.opts.Owner, "DWS workflow interactions failed: setup failed on request")
+				}
+			})
+			return
+		}
+		if d.opts.NoEnvironment != nil && d.opts.NoEnvironment(id) {
+			return
+		}
+		d.in.after(d.h, d.wait(d.opts.SetupDelay), func() { d.mounted(id, x, phase) })
+	})
+}
+
+func (d *DWS) mounted(id JobID, x *dwsJob, phase int) {
+	if x.phase != phase {
+		return // torn down meanwhile
+	}
+	if d.opts.MountNeeds != nil && !d.opts.MountNeeds(id, x.ranks) {
+		d.in.after(d.h, dwsPoll, func() { d.mounted(id, x, phase) })
+		return
+	}
+	d.Environment(id)
+}
+
+// Environment has a job's setup end now: dws_environment is posted and the
+// prolog hold is finished.
+func (d *DWS) Environment(id JobID) {
+	d.toPlugin(id, func(j *job) {
+		jm, x := d.in.jm, d.job(j)
+		if j.readonly {
+			return
+		}
+		jm.post(j, "dws_environment", `{"variables":{"DW_JOB_test":"/mnt/nnf/test"}}`)
+		// A plugin that was loaded anew does not know of the hold, and takes
+		// it to be there.
+		if known := d.jobs[id] != nil && x.ranks != nil; x.prolog || !known {
+			x.prolog = false
+			jm.perilog(j.id, true, false, "dws-setup", 0)
+		}
+	})
+}
+
+func (d *DWS) finish(j *job, _ *Args) {
+	if !d.job(j).epilog {
+		d.epilog(j)
+	}
+}
+
+func (d *DWS) cleanup(j *job, _ *Args) {
+	// The real one asks whether "start" was posted, which a restart forgets
+	// (FACTS 13).
+	if !j.posted["start"] {
+		d.epilog(j)
+	}
+}
+
+func (d *DWS) epilog(j *job) {
+	jm, id, x := d.in.jm, j.id, d.job(j)
+	x.epilog = true
+	if x.ranks == nil {
+		x.ranks = ranksOfR(j.r)
+	}
+	x.phase++
+	phase := x.phase
+	if jm.perilog(currentJob, false, true, "dws-epilog", 0) != 0 {
+		jm.raise(j, "dws", 0, d.in.opts.Owner, "Failed to start jobtap epilog")
+		return
+	}
+	if d.opts.EpilogTimeout > 0 {
+		x.expiry = d.in.after(jm.h, d.opts.EpilogTimeout, func() {
+			if j := jm.byID[id]; j != nil && j.state == StateCleanup && x.epilog {
+				jm.raise(j, "dws-epilog-timeout", 0, d.in.opts.Owner, "DWS epilog timed out")
+			}
+		})
+	}
+	d.toService(func() {
+		d.in.after(d.h, d.wait(d.opts.PostRunDelay), func() { d.unmounted(id, x, phase) })
+	})
+}
+
+func (d *DWS) unmounted(id JobID, x *dwsJob, phase int) {
+	if x.phase != phase {
+		return
+	}
+	if d.opts.UnmountNeeds != nil && !d.opts.UnmountNeeds(id, x.ranks) {
+		d.in.after(d.h, dwsPoll, func() { d.unmounted(id, x, phase) })
+		return
+	}
+	status := 0
+	if d.opts.EpilogStatus != nil {
+		status = d.opts.EpilogStatus(id)
+	}
+	d.EndEpilog(id, status)
+}
+
+// EndEpilog has a job's epilog end now.
+func (d *DWS) EndEpilog(id JobID, status int) {
+	d.toPlugin(id, func(j *job) {
+		jm, x := d.in.jm, d.job(j)
+		if j.state != StateCleanup {
+			return
+		}
+		x.phase++
+		x.stopExpiry(d.in)
+		if status != 0 {
+			jm.raise(j, "dws-epilog", 0, d.in.opts.Owner, "DWS workflow interactions failed: status "+strconv.Itoa(status))
+		}
+		jm.perilog(id, false, false, "dws-epilog", status)
+		x.epilog = false
+	})
+}
+
+func (x *dwsJob) stopExpiry(in *Instance) {
+	if x.expiry != nil {
+		in.disarm(x.expiry)
+	}
+}
+
+func (d *DWS) exception(j *job, a *Args) {
+	jm, x := d.in.jm, d.job(j)
+	ctx := jsonGet(a.in_, "entry.context")
+	if ctx.Get("severity").Int() != 0 {
+		return
+	}
+	switch {
+	case x.prolog:
+		x.prolog = false
+		x.phase++
+		jm.perilog(j.id, true, false, "dws-setup", 1)
+	case x.epilog && ctx.Get("type").Str == "dws-epilog-timeout":
+		x.phase++
+		x.stopExpiry(d.in)
+		jm.perilog(j.id, false, false, "dws-epilog", 1)
+		x.epilog = false
+	}
+}
+
+// String tells what the plugin holds, for messages of tests.
+func (d *DWS) String() string {
+	s := ""
+	for id, x := range d.jobs {
+		if x.prolog || x.epilog {
+			s += fmt.Sprintf("%s: setup %t epilog %t; ", JobIDString(id), x.prolog, x.epilog)
+		}
+	}
+	return s
+}
