@@ -92,22 +92,24 @@ func (inv *Inventory) sure(r *R, m *Mapping) *idset.Set {
 
 // misplaced reports a rank that is not there, or is another host.
 func (inv *Inventory) misplaced(rank int, host []byte, m *Mapping) {
-	p := Problem{Kind: UnknownRank}
+	kind := UnknownRank
 	if inv.r.Ranks.Contains(rank) {
-		p.Kind = HostUnknown
+		kind = HostUnknown
 		m.Doubt.Add(rank)
 	} else {
 		m.Lost.Add(rank)
 	}
+	var now []int
 	if _, known := inv.byHost[string(host)]; known {
-		p.Kind, p.HostRanks = HostMoved, m.ranksOf(inv, host)
+		kind, now = HostMoved, m.ranksOf(inv, host)
 	}
 	if len(m.Problems) >= MaxProblems {
 		m.More++
 		return
 	}
-	p.Ranks, p.Host, p.InventoryHost = idset.New(rank), string(host), inv.Host(rank)
-	m.Problems = append(m.Problems, &p)
+	m.Problems = append(m.Problems, &Problem{
+		Kind: kind, Ranks: idset.New(rank), Host: string(host), InventoryHost: inv.Host(rank), HostRanks: now,
+	})
 }
 
 // ranksOf puts the ranks that a host is at in doubt and returns them. It does
