@@ -92,8 +92,12 @@ func appendString(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// appendSeconds writes a time without an exponent: 1e9 would be legal JSON and
-// is a surprise to a reader of R.
+// appendSeconds writes a time without an exponent, which is legal JSON and a
+// surprise to a reader of R; but for numbers that are no time any more, of which
+// a plain integer is past what JSON readers take.
 func appendSeconds(b []byte, t float64) []byte {
+	if t >= 1e15 {
+		return strconv.AppendFloat(b, t, 'e', -1, 64)
+	}
 	return strconv.AppendFloat(b, max(t, 0), 'f', -1, 64)
 }
