@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/BurntSushi/toml"
@@ -84,9 +86,18 @@ func TestModprobeFiles(t *testing.T) {
 // systemctl that only says what it was asked.
 func TestExampleScript(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "systemctl"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o755); err != nil {
-		t.Fatal(err)
+	systemctl := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(bin, "systemctl"), []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
+	run := func(verb, unit string) *exec.Cmd {
+		cmd := exec.Command("../../etc/burrow-unit")
+		cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin", "BURROW_VERB=" + verb, "BURROW_UNIT=" + unit}
+		return cmd
+	}
+	systemctl(`echo "$@"`)
 	for _, c := range []struct {
 		verb, unit, want string
 		fails            bool
@@ -97,11 +108,35 @@ func TestExampleScript(t *testing.T) {
 		{"stop", "", "not in the list", true},
 		{"mask", "nnf-clientmount.service", "burrow-unit: BURROW_VERB=mask: neither start nor stop", true},
 	} {
-		cmd := exec.Command("../../etc/burrow-unit")
-		cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin", "BURROW_VERB=" + c.verb, "BURROW_UNIT=" + c.unit}
-		out, err := cmd.CombinedOutput()
+		out, err := run(c.verb, c.unit).CombinedOutput()
 		if !strings.Contains(string(out), c.want) || (err != nil) != c.fails {
 			t.Errorf("%s %s: %v\n%s", c.verb, c.unit, err, out)
 		}
 	}
+
+	systemctl(`case $1 in start) exit 5 ;; show) echo Result=exit-code; echo ExecMainStatus=3 ;; esac`)
+	out, err := run("start", "nnf-clientmount.service").CombinedOutput()
+	if want := "nnf-clientmount.service: Result=exit-code ExecMainStatus=3\n"; string(out) != want || err == nil {
+		t.Errorf("a start that fails: %v\n%s", err, out)
+	}
+
+	// A signal to the script alone ends systemctl and then the script.
+	pidfile := filepath.Join(bin, "pid")
+	systemctl("case $1 in stop) echo $$ >" + pidfile + "; exec sleep 1000 ;; esac")
+	cmd := run("stop", "nnf-clientmount.service")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	n := &node{t: t}
+	n.until("systemctl runs", func() bool { text, _ := os.ReadFile(pidfile); return len(text) > 1 })
+	cmd.Process.Signal(syscall.SIGTERM)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	if await(t, ended) == nil {
+		t.Error("a script that was ended says that all is well")
+	}
+	text, _ := os.ReadFile(pidfile)
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	n.until("systemctl is gone", func() bool { return syscall.Kill(pid, 0) != nil })
 }
