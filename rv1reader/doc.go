@@ -6,7 +6,8 @@
 // Reading:
 //
 //	Read, ReadLimits    bytes to *R, with every fault and where it is
-//	R                   what was read; R.Short, R.Host, R.PropertyRanks
+//	R                   what was read; R.Short, R.Host, R.PropertyRanks,
+//	                    R.SelectRanks, R.RemoveRanks
 //	Fault               one fault or warning: path, value, byte offset, text
 //	Limits              what an R may name at most
 //
@@ -30,6 +31,7 @@
 // A job on the instance's inventory:
 //
 //	Inventory           ranks, hosts and resources of an instance
+//	Inventory.NewR      a part of it to the R of an allocation
 //	Inventory.Map       a job's R to a Mapping: what it holds, which of it are
 //	                    whole nodes, which ranks are in doubt, and why
 //	Problem             one thing that does not fit
