@@ -98,6 +98,14 @@ func (inv *Inventory) Host(rank int) string {
 	return ""
 }
 
+// AppendHost appends the host at a rank to b: Host without the string.
+func (inv *Inventory) AppendHost(b []byte, rank int) []byte {
+	if i := inv.position(rank); i >= 0 && inv.byHost != nil {
+		return inv.r.Nodelist.AppendAt(b, i)
+	}
+	return b
+}
+
 // RanksOf returns the ranks that a host is at, in rising order; several
 // brokers can run on one host. Nil if it is not there.
 func (inv *Inventory) RanksOf(host string) []int {

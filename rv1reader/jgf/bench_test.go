@@ -4,10 +4,9 @@ package jgf
 
 import "testing"
 
-// Allocations: one for the text, a dozen for the mapping, and per node its host
-// name, its path and that of each type of child, and the node's name put
-// together again. With a buffer that is used again the text costs none; for
-// large graphs to get fresh memory is half of the time.
+// Allocations: one for the text, a dozen for the mapping, and a few buffers that
+// serve all nodes. With a text buffer that is used again, as in the second, the
+// text costs none; for large graphs to get fresh memory is half of the time.
 func benchmark(b *testing.B, children string) {
 	w := inventory(b, rOf("0-11135", children, "tuolumne[1001-12136]", ""))
 	r := read(b, rOf("100-1099", children, "tuolumne[1101-2100]", ""))

@@ -3,10 +3,11 @@
 package jgf
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
-	"strings"
 
 	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"
@@ -17,9 +18,10 @@ import (
 // type on one node is made once. Vertices and edges are written in two rounds
 // over the set, which is cheaper than to keep one and copy it.
 type graph struct {
-	w              *Writer
-	out            []byte
-	head, mid, tmp []byte // room that is used again
+	w   *Writer
+	out []byte
+
+	host, path, head, mid, tmp []byte // room that is used again
 }
 
 const (
@@ -65,23 +67,24 @@ func (w *Writer) total() int {
 
 // node writes a node after its children, as Fluxion does.
 func (g *graph) node(b *block, rank int, c rv1reader.Children, whole bool) error {
-	host := g.w.inv.Host(rank)
-	if strings.Contains(host, "/") {
-		return fmt.Errorf("jgf: the host name %q of rank %d has a slash in it", host, rank)
+	g.host = g.w.inv.AppendHost(g.host[:0], rank)
+	if bytes.IndexByte(g.host, '/') >= 0 {
+		return fmt.Errorf("jgf: the host name %q of rank %d has a slash in it", g.host, rank)
 	}
-	path := g.w.root + "/" + host
+	g.path = append(append(append(g.path[:0], g.w.root...), '/'), g.host...)
 	id := b.first + (rank-b.lo)*b.size
 	b.each(id, c, func(first int, have rv1reader.Child, held *idset.Set) {
-		g.children(first, rank, path, have, held)
+		g.children(first, rank, have, held)
 	})
-	base, n := splitHost(host)
+	base, n := splitHost(g.host)
 	v := strconv.AppendInt(append(g.out, openVertex...), int64(id), 10)
 	v = quoted(append(v, openMeta...), "node")
-	if base != "node" {
+	if string(base) != "node" {
 		v = quoted(append(v, `,"basename":`...), base)
 	}
-	if base+strconv.FormatInt(n, 10) != host {
-		v = quoted(append(v, `,"name":`...), host)
+	g.tmp = strconv.AppendInt(append(g.tmp[:0], base...), n, 10)
+	if !bytes.Equal(g.tmp, g.host) {
+		v = quoted(append(v, `,"name":`...), g.host)
 	}
 	v = strconv.AppendInt(append(v, openID...), n, 10)
 	v = strconv.AppendInt(append(v, openRank...), int64(rank), 10)
@@ -89,7 +92,7 @@ func (g *graph) node(b *block, rank int, c rv1reader.Children, whole bool) error
 	if whole {
 		v = append(v, exclusive...)
 	}
-	v = quoted(append(v, openPath...), path)
+	v = quoted(append(v, openPath...), g.path)
 	g.out = append(v, shutVertex...)
 	return nil
 }
@@ -129,13 +132,13 @@ func (g *graph) properties(v []byte, rank int) []byte {
 }
 
 // children writes the vertices of one type.
-func (g *graph) children(first, rank int, path string, have rv1reader.Child, held *idset.Set) {
+func (g *graph) children(first, rank int, have rv1reader.Child, held *idset.Set) {
 	g.head = quoted(append(g.head[:0], openMeta...), have.Type)
 	g.head = append(g.head, openID...)
 	g.mid = strconv.AppendInt(append(g.mid[:0], openRank...), int64(rank), 10)
 	g.mid = append(append(g.mid, exclusive...), openPath...)
-	g.tmp = append(append(append(g.tmp[:0], path...), '/'), have.Type...)
-	g.mid = quoted(g.mid, string(g.tmp))
+	g.tmp = append(append(append(g.tmp[:0], g.path...), '/'), have.Type...)
+	g.mid = quoted(g.mid, g.tmp)
 	g.mid = g.mid[:len(g.mid)-1] // the quote comes after the id
 	v := g.out
 	shared(first, have.IDs, held, func(vertex, id int) {
@@ -187,25 +190,30 @@ func (g *graph) cluster() {
 
 // splitHost gives what Fluxion makes of a host name: the number at its end
 // without leading zeros, -1 if there is none, and what is before it.
-func splitHost(host string) (base string, id int64) {
+func splitHost(host []byte) (base []byte, id int64) {
 	i := len(host)
 	for i > 0 && '0' <= host[i-1] && host[i-1] <= '9' {
 		i--
 	}
-	id, err := strconv.ParseInt(host[i:], 10, 64)
-	switch {
-	case i == len(host) || err != nil:
+	for _, c := range host[i:] {
+		if id > (math.MaxInt64-9)/10 {
+			return host, -1 // Fluxion refuses such a host
+		}
+		id = id*10 + int64(c-'0')
+	}
+	switch i {
+	case len(host):
 		return host, -1
-	case i == 0: // a name of digits only is its own base
+	case 0: // a name of digits only is its own base
 		return host, id
 	}
 	return host[:i], id
 }
 
-func quoted(b []byte, s string) []byte {
+func quoted[T string | []byte](b []byte, s T) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
-			text, _ := json.Marshal(s) // a string always can be
+			text, _ := json.Marshal(string(s)) // a string always can be
 			return append(b, text...)
 		}
 	}
