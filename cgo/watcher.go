@@ -34,11 +34,16 @@ type Timer struct {
 	h *Handle
 }
 
-// After makes a timer that calls fn once on the reactor's thread, after d. It
-// is its owner's to destroy. Implements flux_timer_watcher_create(3).
+// After makes a timer that calls fn once on the reactor's thread, after d,
+// counted from the start of this turn of the loop. It is its owner's to
+// destroy. Implements flux_timer_watcher_create(3).
+//
+// The loop's time is not brought up to date first, as flux_reactor_now_update
+// would do: broker, job-manager and libflux-core each have a copy of the event
+// loop's code, and that of libflux-core, which made no loop, takes the
+// realtime clock for the monotonic one. All timers made after are then over
+// at once.
 func (h *Handle) After(d time.Duration, fn func()) (*Timer, error) {
-	// The loop's idea of now may be as old as the callback that runs.
-	C.flux_reactor_now_update(h.reactor())
 	t := &Timer{h: h}
 	t.id = cgo.NewHandle(func(int) { fn() })
 	w, err := C.burrow_timer_create(h.reactor(), seconds(d.Seconds()), C.uintptr_t(t.id))
@@ -56,7 +61,6 @@ func (t *Timer) Reset(d time.Duration) {
 	if t.w == nil {
 		return
 	}
-	C.flux_reactor_now_update(t.h.reactor())
 	C.flux_watcher_stop(t.w)
 	C.flux_timer_watcher_reset(t.w, seconds(d.Seconds()), 0)
 	C.flux_watcher_start(t.w)

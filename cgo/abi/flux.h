@@ -95,7 +95,6 @@ int flux_reactor_run (flux_reactor_t *r, int flags);
 void flux_reactor_stop (flux_reactor_t *r);
 void flux_reactor_stop_error (flux_reactor_t *r);
 double flux_reactor_now (flux_reactor_t *r);
-void flux_reactor_now_update (flux_reactor_t *r);
 void flux_watcher_start (flux_watcher_t *w);
 void flux_watcher_stop (flux_watcher_t *w);
 void flux_watcher_unref (flux_watcher_t *w);

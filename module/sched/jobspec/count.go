@@ -221,7 +221,7 @@ func parseRange(in string) (Count, error) {
 	if lo, open := strings.CutSuffix(parts[0], "+"); open {
 		c.unbound, c.Max = true, MaxCount
 		c.Min, err = decimal(lo, in)
-	} else if len(parts) == 1 {
+	} else if len(parts) == 1 && (strings.Contains(s, ",") || !strings.Contains(s, "-")) {
 		return parseList(s, in)
 	} else {
 		lo, hi, ranged := strings.Cut(parts[0], "-")
