@@ -40,6 +40,7 @@ type Handle struct {
 	methods  map[string][]*msgHandler
 	futures  map[uint32]*Future
 	live     map[*Future]struct{}
+	watchers map[*Watcher]struct{}
 	nextTag  uint32
 	subs     []string
 	requests link // that it has and did not answer

@@ -176,11 +176,6 @@ func (in *Instance) reclaim(h *Handle, orderly bool) {
 			in.leaked[kindNames[k]]++
 		}
 	}
-	for _, t := range in.timers {
-		if t.t.owner == h {
-			t.t = task{fn: func() {}}
-		}
-	}
 	for f := range h.live {
 		if f.cell != nil {
 			leak(kindFuture)
@@ -197,11 +192,9 @@ func (in *Instance) reclaim(h *Handle, orderly bool) {
 			mh.destroy()
 		}
 	}
-	for _, o := range in.cells.objs {
-		if w, ok := o.(*Watcher); ok && w.h == h {
-			leak(kindWatcher)
-			w.destroy()
-		}
+	for w := range h.watchers {
+		leak(kindWatcher)
+		w.destroy()
 	}
 	for l := h.requests.next; l != &h.requests; l = l.next {
 		m := l.m

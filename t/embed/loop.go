@@ -110,6 +110,9 @@ func (in *Instance) step(limit time.Duration) bool {
 			return in.step(limit)
 		}
 	}
+	for len(in.timers) > 0 && in.timers[0].t.owner != nil && in.timers[0].t.owner.closed {
+		in.drop(heap.Pop(&in.timers).(*timer).t)
+	}
 	if len(in.timers) == 0 {
 		if in.opts.RealTime && in.fdCount() > 0 && limit >= 0 {
 			return in.waitReal(limit)

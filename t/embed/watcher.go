@@ -39,6 +39,15 @@ func (w *Watcher) call(revents int) {
 	C.embed_call_watcher(C.uintptr_t(w.cb), w.h.reactor.pointer(), w.cell, C.int(revents), C.uintptr_t(w.arg))
 }
 
+func (w *Watcher) born() unsafe.Pointer {
+	if w.h.watchers == nil {
+		w.h.watchers = map[*Watcher]struct{}{}
+	}
+	w.h.watchers[w] = struct{}{}
+	w.cell = w.h.in.cells.alloc(kindWatcher, w)
+	return w.cell
+}
+
 func (w *Watcher) start() {
 	if w.active || w.h.closed {
 		return
@@ -79,6 +88,7 @@ func (w *Watcher) expired() {
 
 func (w *Watcher) destroy() {
 	w.stop()
+	delete(w.h.watchers, w)
 	if w.cell != nil {
 		w.h.in.cells.release(w.cell)
 		w.cell = nil
@@ -95,8 +105,7 @@ func embedGoTimerCreate(r unsafe.Pointer, after, repeat C.double, cb, arg C.uint
 	w := &Watcher{h: re.h, cb: uintptr(cb), arg: uintptr(arg), isTimer: true,
 		after: seconds(float64(after)), repeat: seconds(float64(repeat))}
 	w.timer = timer{index: -1, t: task{owner: w.h, fn: w.expired}}
-	w.cell = re.h.in.cells.alloc(kindWatcher, w)
-	return w.cell
+	return w.born()
 }
 
 //export embedGoFDCreate
@@ -107,8 +116,7 @@ func embedGoFDCreate(r unsafe.Pointer, fd, events C.int, cb, arg C.uintptr_t, er
 		return nil
 	}
 	w := &Watcher{h: re.h, cb: uintptr(cb), arg: uintptr(arg), fd: int(fd), events: int(events)}
-	w.cell = re.h.in.cells.alloc(kindWatcher, w)
-	return w.cell
+	return w.born()
 }
 
 //export embedGoTimerReset
