@@ -9,16 +9,13 @@ import (
 	"flux-burrow/module/sched/policy"
 )
 
-// maxNotes is how many of the jobs that wait are told why, from the front.
-// Each annotation is an event of the job manager's journal.
-const maxNotes = 16
-
 // annotate tells jobs that wait the reason and, where it is known, the time at
 // which they start at the latest (RFC 27: sched.reason_pending,
-// sched.t_estimate), if that is news.
+// sched.t_estimate), if that is news. Only the first are told: each annotation
+// is an event of the job manager's journal.
 func (e *Engine) annotate(waiting []policy.Waiting, now float64) {
 	for i, w := range waiting {
-		if i == maxNotes {
+		if i == policy.MaxReasons {
 			break
 		}
 		a := e.asks[w.Job.ID]

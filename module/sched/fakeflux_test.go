@@ -108,14 +108,14 @@ func (f *fakeFlux) onReady(_ string, reply func(string, error)) {
 }
 
 func (f *fakeFlux) onRunningR(payload string, reply func(string, error)) {
-	b := `{"R":{`
+	b := []byte(`{"R":{`)
 	gjson.Get(payload, "ids").ForEach(func(_, v gjson.Result) bool {
 		if j := f.jobs[jobid.ID(v.Uint())]; j != nil && j.running && j.text != "" {
-			b += fmt.Sprintf(`"%d":%s,`, j.id, j.text)
+			b = fmt.Appendf(b, `"%d":%s,`, j.id, j.text)
 		}
 		return true
 	})
-	reply(strings.TrimSuffix(b, ",")+`}}`, nil)
+	reply(strings.TrimSuffix(string(b), ",")+`}}`, nil)
 }
 
 func (f *fakeFlux) onListID(payload string, reply func(string, error)) {

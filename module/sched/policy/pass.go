@@ -33,7 +33,7 @@ func Pass(pool *resource.Pool, jobs []*queue.Job, opt Options) Result {
 		if job.Priority == queue.Held || p.Kind == FIFO && p.blocked[job.Request.Queue] != nil {
 			continue
 		}
-		if p.shut {
+		if p.shut || p.plan.spent {
 			break
 		}
 		if looks++; looks > maxLooks {
@@ -56,7 +56,7 @@ func (p *pass) look(job *queue.Job) {
 	}
 	end := p.end(job, p.Now)
 	scope := resource.Scope{Within: within, Without: p.plan.taken(p.Now, end, p.closed)}
-	if pick, ok := p.pool.Find(job.Request, p.Order, scope); ok {
+	if pick, ok := p.find(job, scope); ok {
 		expiration := end
 		if math.IsInf(end, 1) {
 			expiration = 0
@@ -73,6 +73,13 @@ func (p *pass) look(job *queue.Job) {
 	p.wait(job, within)
 }
 
+func (p *pass) find(job *queue.Job, scope resource.Scope) (*resource.Pick, bool) {
+	if !p.pool.Could(job.Request, scope) {
+		return nil, false
+	}
+	return p.pool.Find(job.Request, p.Order, scope)
+}
+
 // end returns when a job that starts at a time ends at the latest.
 func (p *pass) end(job *queue.Job, start float64) float64 {
 	switch {
@@ -87,7 +94,10 @@ func (p *pass) end(job *queue.Job, start float64) float64 {
 // wait does what the policy has for a job that does not fit.
 func (p *pass) wait(job *queue.Job, within resource.Bits) {
 	name := job.Request.Queue
-	w := Waiting{Job: job, Reason: p.pool.Lack(job.Request, within)}
+	w := Waiting{Job: job}
+	if p.Forecast && len(p.out.Waiting) < MaxReasons {
+		w.Reason = p.pool.Lack(job.Request, within)
+	}
 	first := p.blocked[name] == nil
 	if first {
 		p.blocked[name] = job
@@ -121,4 +131,5 @@ func (p *pass) close(within resource.Bits) {
 		p.closed = resource.NewBits(p.pool.Len())
 	}
 	p.closed.Or(within)
+	p.plan.valid = false
 }

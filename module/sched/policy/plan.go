@@ -14,9 +14,9 @@ import (
 // expiration and is still there.
 const overdue = 1.0
 
-// maxTries is at how many points of time a job is tried before its start is
-// given up as unknown.
-const maxTries = 4096
+// maxTries is how many points of time are looked at in one pass, for all jobs
+// together. It bounds what a pass takes to some tens of milliseconds.
+const maxTries = 100_000
 
 // plan is what is known of the future: when running jobs end, and which nodes
 // are reserved from when to when.
@@ -25,6 +25,13 @@ type plan struct {
 	ends     []ending
 	known    bool // ends is up to date
 	reserved []reservation
+	tries    int
+	spent    bool // there were more points of time than maxTries
+
+	// The nodes that are reserved in some stretch of time, as last worked out.
+	active [maxPlans]bool
+	nodes  resource.Bits
+	valid  bool
 }
 
 type ending struct {
@@ -41,28 +48,36 @@ func (p *plan) stale() { p.known = false }
 
 func (p *plan) reserve(start, end float64, nodes resource.Bits) {
 	p.reserved = append(p.reserved, reservation{start, end, nodes})
+	p.valid = false
 }
 
 // taken returns the nodes that a job which runs from start to end must leave
-// alone; nil if there are none.
+// alone; nil if there are none. The result holds until the next call.
 func (p *plan) taken(start, end float64, closed resource.Bits) resource.Bits {
-	var b resource.Bits
-	add := func(o resource.Bits) {
-		if b == nil {
-			b = o.Clone()
-		} else {
-			b.Or(o)
-		}
+	if closed == nil && len(p.reserved) == 0 {
+		return nil
 	}
+	same := p.valid
+	for i := range p.reserved {
+		r := &p.reserved[i]
+		on := r.start < end && r.end > start
+		same = same && p.active[i] == on
+		p.active[i] = on
+	}
+	if same {
+		return p.nodes
+	}
+	p.valid = true
+	p.nodes = resource.NewBits(p.pass.pool.Len())
 	if closed != nil {
-		add(closed)
+		p.nodes.Or(closed)
 	}
 	for i := range p.reserved {
-		if r := &p.reserved[i]; r.start < end && r.end > start {
-			add(r.nodes)
+		if p.active[i] {
+			p.nodes.Or(p.reserved[i].nodes)
 		}
 	}
-	return b
+	return p.nodes
 }
 
 // load lists the ends of running jobs in order of time.
@@ -85,10 +100,10 @@ func (p *plan) load() {
 func (p *plan) earliest(job *queue.Job, within resource.Bits) (float64, resource.Bits) {
 	p.load()
 	sim := p.pass.pool.State.Clone()
-	times := p.times()
 	next := 0
-	for tries, t := range times {
-		if tries == maxTries {
+	for _, t := range p.times() {
+		if p.tries++; p.tries > maxTries {
+			p.spent = true
 			break
 		}
 		for next < len(p.ends) && p.ends[next].at <= t {
@@ -96,6 +111,9 @@ func (p *plan) earliest(job *queue.Job, within resource.Bits) (float64, resource
 			next++
 		}
 		scope := resource.Scope{Within: within, Without: p.taken(t, p.pass.end(job, t), p.pass.closed)}
+		if !sim.Could(job.Request, scope) {
+			continue
+		}
 		if pick, ok := sim.Find(job.Request, p.pass.Order, scope); ok {
 			return t, pick.Nodes(sim.Len())
 		}

@@ -64,6 +64,9 @@ const (
 	maxPlans  = 128  // reservations in all
 )
 
+// MaxReasons is how many of the jobs that wait are told why, from the front.
+const MaxReasons = 16
+
 // Options are what a pass goes by.
 type Options struct {
 	Kind  Kind
@@ -72,7 +75,7 @@ type Options struct {
 	Now float64
 	// Expiration is when the instance ends; 0 if it does not.
 	Expiration float64
-	// Forecast asks for an estimate of the start of jobs that wait, where the
+	// Forecast asks why jobs wait, and for an estimate of their start where the
 	// policy makes none itself.
 	Forecast bool
 }
@@ -93,7 +96,9 @@ type Denied struct {
 
 // Waiting is a job that was looked at and did not fit.
 type Waiting struct {
-	Job    *queue.Job
+	Job *queue.Job
+	// Reason is in words; "" if no forecast was asked for, and for jobs behind
+	// the first MaxReasons.
 	Reason string
 	// Estimate is when it starts at the latest, if running jobs use up their
 	// time, in seconds since 1970; 0 if that is not known.

@@ -55,6 +55,15 @@ func (sc Scope) word(b Bits, i int) uint64 {
 	return w
 }
 
+// count returns how many members of b are in scope.
+func (sc Scope) count(b Bits) int {
+	n := 0
+	for i := range b {
+		n += bits.OnesCount64(sc.word(b, i))
+	}
+	return n
+}
+
 // in yields the members of b that are in scope, by rank.
 func (sc Scope) in(b Bits, yield func(int) bool) bool {
 	for i := range b {

@@ -38,6 +38,22 @@ func (s *State) Find(req *jobspec.Request, o Order, sc Scope) (*Pick, bool) {
 	return s.findSlots(req, o, sc)
 }
 
+// Could tells, at little cost, that there may be a place for a request: where
+// it says no, Find finds none.
+func (s *State) Could(req *jobspec.Request, sc Scope) bool {
+	switch {
+	case req.Exclusive:
+		return sc.count(s.idle) >= req.Nodes.Min
+	case req.ByNode():
+		return sc.count(s.some) >= req.Nodes.Min
+	}
+	room := 0
+	for k := req.Cores.Min; k < len(s.nFree); k++ {
+		room += int(s.nFree[k]) * (k / req.Cores.Min)
+	}
+	return room >= req.Slots.Min
+}
+
 func (s *State) findNodes(req *jobspec.Request, o Order, sc Scope) (*Pick, bool) {
 	cores := req.Slots.Min * req.Cores.Min
 	gpus := req.Slots.Min * req.GPUs.Min

@@ -16,6 +16,7 @@ type State struct {
 	idle    Bits // usable, and wholly free
 	some    Bits // usable, with a free core
 	byFree  []Bits
+	nFree   []int32 // how many nodes are in each of byFree
 	inFree  []int32 // index in byFree that the node is in; -1 for none
 }
 
@@ -40,6 +41,7 @@ func (s *State) Clone() *State {
 	c.users = append([]int32(nil), s.users...)
 	c.fences = append([]int32(nil), s.fences...)
 	c.inFree = append([]int32(nil), s.inFree...)
+	c.nFree = append([]int32(nil), s.nFree...)
 	c.present, c.up = s.present.Clone(), s.up.Clone()
 	c.idle, c.some = s.idle.Clone(), s.some.Clone()
 	c.byFree = make([]Bits, len(s.byFree))
@@ -74,6 +76,7 @@ func (s *State) settle(i int) {
 	}
 	if was := s.inFree[i]; was >= 0 {
 		s.byFree[was].Clear(i)
+		s.nFree[was]--
 	}
 	s.inFree[i] = at
 	if at < 0 {
@@ -81,11 +84,13 @@ func (s *State) settle(i int) {
 	}
 	for int(at) >= len(s.byFree) {
 		s.byFree = append(s.byFree, nil)
+		s.nFree = append(s.nFree, 0)
 	}
 	if s.byFree[at] == nil {
 		s.byFree[at] = NewBits(s.Len())
 	}
 	s.byFree[at].Set(i)
+	s.nFree[at]++
 }
 
 // take books counts on a node for a job that had nothing there.
