@@ -179,7 +179,7 @@ func (v *validator) escape() *syntaxError {
 	}
 	switch {
 	case r < 0:
-		return v.expected("four hexadecimal digits")
+		return v.expected("a hexadecimal number of four digits")
 	case r == 0:
 		return v.fault("NUL in a string")
 	case 0xD800 <= r && r < 0xE000:
