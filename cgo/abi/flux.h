@@ -85,7 +85,6 @@ const char *flux_attr_get (flux_t *h, const char *name);
 int flux_get_rank (flux_t *h, uint32_t *rank);
 int flux_get_size (flux_t *h, uint32_t *size);
 int flux_log (flux_t *h, int level, const char *fmt, ...);
-const char *flux_strerror (int errnum);
 
 /* reactor and watchers */
 CONSTANT (FLUX_POLLIN, 1);
@@ -173,7 +172,6 @@ flux_future_t *flux_rpc (flux_t *h,
                          int flags);
 int flux_rpc_get (flux_future_t *f, const char **s);
 uint32_t flux_rpc_get_matchtag (flux_future_t *f);
-uint32_t flux_rpc_get_nodeid (flux_future_t *f);
 
 /* KVS */
 flux_future_t *flux_kvs_lookup (flux_t *h,
@@ -202,7 +200,6 @@ CONSTANT (FLUX_PLUGIN_ARG_IN, 0);
 CONSTANT (FLUX_PLUGIN_ARG_OUT, 1);
 CONSTANT (FLUX_PLUGIN_ARG_REPLACE, 2);
 int flux_plugin_set_name (flux_plugin_t *p, const char *name);
-const char *flux_plugin_get_name (flux_plugin_t *p);
 int flux_plugin_add_handler (flux_plugin_t *p,
                              const char *topic,
                              flux_plugin_f cb,
@@ -211,7 +208,6 @@ int flux_plugin_aux_set (flux_plugin_t *p,
                          const char *key,
                          void *val,
                          flux_free_f free_fn);
-void *flux_plugin_aux_get (flux_plugin_t *p, const char *key);
 const char *flux_plugin_get_conf (flux_plugin_t *p);
 int flux_plugin_arg_get (flux_plugin_arg_t *args, int flags, char **json_str);
 int flux_plugin_arg_set (flux_plugin_arg_t *args,
