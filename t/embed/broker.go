@@ -13,6 +13,7 @@ type broker struct {
 	children []int
 	depth    int
 	up       bool
+	dead     *timer // it crashed, which is not known yet
 	services map[string]*Handle
 	modules  []*Module
 	// self is the broker's own end: it answers what can't be routed.

@@ -60,7 +60,7 @@ func (in *Instance) deliver(h *Handle, m *Msg) {
 	case msgRequest:
 		h.rx[0]++
 		m.to = h
-		if !m.noresponse && !m.done {
+		if !m.noresponse && !m.done && m.matchtag != 0 {
 			h.requests.push(&m.has)
 			m.has.m = m
 		}

@@ -100,15 +100,19 @@ func (d *DWS) job(j *job) *dwsJob {
 	return x
 }
 
-// toService and toPlugin are RPCs between the two.
+// toService and toPlugin are RPCs between the two. The service tries again
+// where the plugin is not loaded.
 func (d *DWS) toService(fn func()) {
 	d.in.post(d.in.jm.h.id, d.h.id, task{owner: d.h, fn: fn})
 }
 
 func (d *DWS) toPlugin(id JobID, fn func(*job)) {
-	jm, p := d.in.jm, d.Plugin
-	d.in.post(d.h.id, jm.h.id, task{owner: jm.h, fn: func() {
-		if j := jm.byID[id]; j != nil && !p.destroyed {
+	d.in.post(d.h.id, d.in.jm.h.id, task{fn: func() {
+		if !d.in.jm.up || d.Plugin.destroyed {
+			d.in.after(d.h, dwsPoll, func() { d.toPlugin(id, fn) })
+			return
+		}
+		if j := d.in.jm.byID[id]; j != nil {
 			fn(j)
 		}
 	}})
@@ -124,12 +128,13 @@ func (d *DWS) wait(delay time.Duration) time.Duration {
 // depend: the service is asked for the job's resources, and has the
 // dependency removed.
 func (d *DWS) depend(j *job, _ *Args) {
-	jm, id := d.in.jm, j.id
+	id := j.id
 	d.job(j)
-	jm.post(j, "dependency-add", `{"description":"dws-create"}`)
+	d.in.jm.post(j, "dependency-add", `{"description":"dws-create"}`)
 	d.Plugin.subscribe(j)
 	d.toService(func() {
 		d.toPlugin(id, func(j *job) {
+			jm := d.in.jm
 			if j.state != StateDepend {
 				return
 			}
@@ -156,7 +161,7 @@ func (d *DWS) run(j *job, _ *Args) {
 		if d.opts.SetupFail != nil && d.opts.SetupFail(id) {
 			d.toPlugin(id, func(j *job) {
 				if x.prolog {
-					jm.raise(j, "dws-setup", 0, d.in.opts.Owner, "DWS workflow interactions failed: setup failed on request")
+					d.in.jm.raise(j, "dws-setup", 0, d.in.opts.Owner, "DWS workflow interactions failed: setup failed on request")
 				}
 			})
 			return

@@ -29,9 +29,19 @@ type Options struct {
 	Hosts       []string // host names by rank; nil: node0, node1, ...
 	R           string   // the inventory, instead of Cores, GPUs and Hosts
 	NoScheduler bool     // none until a module or LoadAllocator
+	// Shrink: ranks that are lost are taken from the scheduler for good, as
+	// where resources were discovered and not configured.
+	Shrink bool
 
 	// Plugins are those of the configuration, loaded at once.
 	Plugins []PluginSpec
+
+	// NoReattach: job shells do not survive a reload of the exec service or a
+	// restart of the brokers, as where they are children of these.
+	NoReattach bool
+	// LostAfter is how long it takes until a crashed broker is missed: the next
+	// message to it finds out, and the heartbeat does, each 2 s on a real one.
+	LostAfter time.Duration
 
 	ExecDelay    func(JobID, ExecPhase) time.Duration
 	Housekeeping func(id JobID, rank int) time.Duration

@@ -94,7 +94,7 @@ func (a *alloc) kick() {
 // scheduler: answers are paired by the job's id.
 func (jm *jobManager) tell(topic, payload string, noresponse bool) {
 	m := &Msg{in: jm.in, kind: msgRequest, topic: topic, payload: payload, hasPayload: true,
-		nodeid: nodeAny, from: jm.h, userid: jm.h.userid, rolemask: 1, noresponse: noresponse, streaming: true}
+		nodeid: nodeAny, from: jm.h, userid: jm.h.userid, rolemask: 1, noresponse: noresponse}
 	jm.h.tx[0]++
 	jm.h.arm(m)
 	jm.in.sendRequest(m)

@@ -81,12 +81,21 @@ func (in *Instance) SetUrgency(id JobID, urgency int) error {
 func (jm *jobManager) urgencyRequest(r *Request) {
 	p := jsonParse(r.Payload())
 	j := jm.byID[p.Get("id").Uint()]
-	if j == nil {
-		r.RespondError(syscall.ENOENT, jm.unknown(p.Get("id").Uint()))
-		return
+	urgency := p.Get("urgency").Int()
+	switch {
+	case urgency < 0 || urgency > 31:
+		r.RespondError(syscall.EINVAL, "urgency value is out of range")
+	case j == nil:
+		r.RespondError(syscall.EINVAL, strings.TrimSuffix(jm.unknown(p.Get("id").Uint()), " id"))
+	case r.rolemask&1 == 0 && r.userid != j.userid:
+		r.RespondError(syscall.EPERM, "guests can only reprioritize their own jobs")
+	case j.hasResources:
+		r.RespondError(syscall.EINVAL, "urgency cannot be changed once resources are allocated")
+	default:
+		old := j.urgency
+		jm.post(j, "urgency", fmt.Sprintf(`{"userid":%d,"urgency":%d}`, r.userid, urgency))
+		r.RespondJSON(map[string]int{"old_urgency": old})
 	}
-	jm.post(j, "urgency", fmt.Sprintf(`{"urgency":%d,"userid":%d}`, p.Get("urgency").Int(), r.userid))
-	r.Respond("")
 }
 
 // UpdateDuration is flux-update(1) of attributes.system.duration.

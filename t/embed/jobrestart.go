@@ -66,9 +66,12 @@ func (in *Instance) StartJobManager() {
 	})
 }
 
-// RestartJobManager reloads the job-manager module. The plugins that were
-// loaded are taken to be configured, so that they are loaded again; Configured
-// changes that.
+// RestartJobManager reloads the job-manager module, and with it the exec
+// service and the instance's own scheduler, which on a real Flux wait for ever
+// for a job manager that was reloaded alone (seen on 0.88). A test's own
+// scheduler module is the test's to reload. The plugins that were loaded are
+// taken to be configured, so that they are loaded again; Configured changes
+// that.
 func (in *Instance) RestartJobManager() {
 	in.StopJobManager()
 	in.StartJobManager()
@@ -163,8 +166,10 @@ func (in *Instance) RestartBroker(rank int) {
 		in.ReturnRank(rank)
 		return
 	}
+	for _, b := range in.brokers {
+		b.dead = nil
+	}
 	in.jm.shutdown(false)
-	in.exec.killAll()
 	in.rexec.killAll()
 	in.resource.acquire = nil
 	hadAllocator := in.allocator != nil

@@ -3,6 +3,7 @@
 package embed
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 
@@ -231,6 +232,18 @@ func (jm *jobManager) reprioritize(j *job, priority int64) {
 	}
 	jm.post(j, "priority", `{"priority":`+itoa(int(priority))+`}`)
 	j.priority = priority
+	a := &jm.alloc
+	switch {
+	case j.allocQueued:
+		a.queue = insertJob(deleteJob(a.queue, j), j)
+		a.recalc()
+	case j.allocPending && priority == 0:
+		a.cancel(j, false)
+	case j.allocPending:
+		jm.tell("sched.prioritize", fmt.Sprintf(`{"jobs":[[%d,%d]]}`, j.id, priority), true)
+		a.sent = insertJob(deleteJob(a.sent, j), j)
+		a.recalc()
+	}
 }
 
 func (jm *jobManager) reprioritizeAll() {

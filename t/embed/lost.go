@@ -17,18 +17,42 @@ func (in *Instance) LoseRank(rank int) {
 	if !in.brokers[rank].up {
 		return
 	}
-	above := in.lastUp(rank)
-	var lost []*broker
+	if in.brokers[rank].dead != nil {
+		return
+	}
+	in.subtree(rank, in.vanish)
+	in.rexec.lost(in.below(rank))
+	if in.opts.LostAfter > 0 {
+		in.brokers[rank].dead = in.after(nil, in.opts.LostAfter, func() { in.missed(rank) })
+		return
+	}
+	in.missed(rank)
+}
+
+// below gives the brokers of a subtree that are not known to be lost.
+func (in *Instance) below(rank int) (list []*broker) {
 	in.subtree(rank, func(b *broker) {
 		if b.up {
-			lost = append(lost, b)
+			list = append(list, b)
 		}
 	})
+	return list
+}
+
+// missed: the overlay knows now that a broker is gone.
+func (in *Instance) missed(rank int) {
+	b := in.brokers[rank]
+	if b.dead != nil {
+		in.disarm(b.dead)
+		b.dead = nil
+	}
+	if !b.up {
+		return
+	}
+	above := in.lastUp(rank)
+	lost := in.below(rank)
 	for _, b := range lost {
 		b.up = false
-	}
-	for _, b := range lost {
-		in.vanish(b)
 	}
 	self := in.brokers[above].self
 	for _, b := range lost {
@@ -41,10 +65,19 @@ func (in *Instance) LoseRank(rank int) {
 			}
 		}
 	}
-	in.log(0, "overlay", 3, in.Hostname(rank)+" (rank "+itoa(rank)+") lost connection")
+	in.log(0, "overlay", 3, in.Hostname(rank)+" (rank "+itoa(rank)+") failed")
 	in.resource.offline(lost)
 	in.exec.lost(lost)
-	in.rexec.lost(lost)
+}
+
+// deadOn finds a crashed broker, not known to be, on the way to a rank.
+func (in *Instance) deadOn(rank int) int {
+	for r := rank; r > 0; r = in.brokers[r].parent {
+		if in.brokers[r].dead != nil {
+			return r
+		}
+	}
+	return -1
 }
 
 // vanish drops all that lives on a broker.
@@ -55,6 +88,7 @@ func (in *Instance) vanish(b *broker) {
 		m.killed = true
 		m.Handle.used = nil // nobody is left to tell the services
 		m.Handle.close(false)
+		m.ended = true
 	}
 	for name, h := range b.services {
 		h.used = nil
@@ -68,6 +102,9 @@ func (in *Instance) vanish(b *broker) {
 func (in *Instance) ReturnRank(rank int) {
 	if p := in.brokers[rank].parent; p >= 0 && !in.brokers[p].up {
 		panic("embed: ReturnRank: its parent is lost")
+	}
+	if dead := in.deadOn(rank); dead >= 0 {
+		in.missed(dead)
 	}
 	var back []*broker
 	in.subtree(rank, func(b *broker) {

@@ -39,7 +39,9 @@ type Msg struct {
 
 	from *Handle // who sent the request; a response goes there
 	to   *Handle // who got it
-	// done: the response that ends the exchange was sent.
+	// done: the response that ends the exchange was sent. A request without a
+	// matchtag, such as sched.alloc, is never done: its answers are paired by
+	// their payload, and nobody keeps track of it (librouter/rpc_track.c).
 	done bool
 	// links of the lists of requests on their way: by the broker they went
 	// to, and by the handle that has them.

@@ -27,9 +27,10 @@ type Drain struct {
 }
 
 type acquirer struct {
-	m    *Msg
-	up   map[int]bool
-	mute bool
+	m       *Msg
+	up      map[int]bool
+	removed map[int]bool // by shrink
+	mute    bool
 }
 
 func (in *Instance) newResource() *resource {
@@ -38,7 +39,29 @@ func (in *Instance) newResource() *resource {
 	return r
 }
 
-func (r *resource) usable(rank int) bool { return r.in.brokers[rank].up && r.drained[rank] == nil }
+func (r *resource) usable(rank int) bool {
+	return r.in.brokers[rank].up && r.drained[rank] == nil && !contains(r.excluded(), rank)
+}
+
+// excluded reads resource.exclude of the configuration: ranks or a host.
+func (r *resource) excluded() []int {
+	if len(r.in.config) <= 2 {
+		return nil
+	}
+	x := jsonGet(r.in.config, "resource.exclude").Str
+	if x == "" {
+		return nil
+	}
+	ranks, err := decodeIDs(x)
+	if err != nil {
+		for rank := range r.in.brokers {
+			if r.in.Hostname(rank) == x {
+				ranks = append(ranks, rank)
+			}
+		}
+	}
+	return ranks
+}
 
 // inventory is the instance's R.
 func (r *resource) inventory() string {
@@ -175,7 +198,7 @@ func (r *resource) undrain(q *Request) {
 	}
 	for _, rank := range ranks {
 		if r.drained[rank] == nil {
-			q.RespondError(syscall.EINVAL, fmt.Sprintf("rank %d not drained", rank))
+			q.RespondError(syscall.EEXIST, fmt.Sprintf("rank %d not drained", rank))
 			return
 		}
 	}
@@ -197,7 +220,7 @@ func (r *resource) targets(q *Request, s string) []int {
 			}
 		}
 		if ranks == nil {
-			q.RespondError(syscall.EINVAL, "invalid targets: "+s)
+			q.RespondError(syscall.EINVAL, "invalid targets: invalid hosts: "+s)
 			return nil
 		}
 	}
@@ -270,7 +293,7 @@ func (r *resource) acquireRequest(q *Request) {
 		return
 	}
 	q.Msg.incref()
-	a := &acquirer{m: q.Msg, up: map[int]bool{}}
+	a := &acquirer{m: q.Msg, up: map[int]bool{}, removed: map[int]bool{}}
 	var up []int
 	for rank := range r.in.brokers {
 		if r.usable(rank) {
@@ -279,7 +302,16 @@ func (r *resource) acquireRequest(q *Request) {
 		}
 	}
 	r.acquire = append(r.acquire, a)
-	q.Respond(fmt.Sprintf(`{"resources":%s,"up":%s}`, r.inventory(), quote(encodeIDs(up))))
+	resources := r.inventory()
+	if x := r.excluded(); x != nil { // they are no part of what it gets
+		s := coreSet{}
+		s.addR(resources)
+		for _, rank := range x {
+			delete(s, rank)
+		}
+		resources = r.in.makeR(s, 0, 0, 0)
+	}
+	q.Respond(fmt.Sprintf(`{"resources":%s,"up":%s}`, resources, quote(encodeIDs(up))))
 }
 
 // notify tells who acquired what went up or down.
@@ -288,8 +320,15 @@ func (r *resource) notify() {
 		if a.mute {
 			continue
 		}
-		var up, down []int
-		for rank := range r.in.brokers {
+		var up, down, shrink []int
+		for rank, b := range r.in.brokers {
+			if r.in.opts.Shrink && !b.up && !a.removed[rank] {
+				a.removed[rank] = true
+				shrink = append(shrink, rank)
+			}
+			if a.removed[rank] && !a.up[rank] {
+				continue
+			}
 			if ok := r.usable(rank); ok != a.up[rank] {
 				a.up[rank] = ok
 				if ok {
@@ -300,17 +339,16 @@ func (r *resource) notify() {
 			}
 		}
 		s := ""
-		if len(up) > 0 {
-			s = `"up":` + quote(encodeIDs(up))
-		}
-		if len(down) > 0 {
-			if s != "" {
-				s += ","
+		for _, part := range []struct {
+			key   string
+			ranks []int
+		}{{"up", up}, {"down", down}, {"shrink", shrink}} {
+			if len(part.ranks) > 0 {
+				s += "," + quote(part.key) + ":" + quote(encodeIDs(part.ranks))
 			}
-			s += `"down":` + quote(encodeIDs(down))
 		}
 		if s != "" {
-			r.self().respond(a.m, "{"+s+"}", true)
+			r.self().respond(a.m, "{"+s[1:]+"}", true)
 		}
 	}
 	if r.in.allocator != nil {

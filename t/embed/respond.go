@@ -28,7 +28,7 @@ func (h *Handle) send(r, m *Msg) {
 	if m.noresponse || m.done {
 		return
 	}
-	if !m.streaming || r.errnum != 0 {
+	if m.matchtag != 0 && (!m.streaming || r.errnum != 0) {
 		m.done = true
 		m.track.remove()
 		m.has.remove()

@@ -47,15 +47,16 @@ type Process struct {
 type Backend func(Command) Process
 
 type proc struct {
-	x      *rexec
-	h      *Handle
-	m      *Msg
-	pid    int
-	label  string
-	spec   Process
-	timer  *timer
-	ended  bool
-	silent bool
+	x       *rexec
+	h       *Handle
+	m       *Msg
+	pid     int
+	label   string
+	streams []string // that are forwarded
+	spec    Process
+	timer   *timer
+	ended   bool
+	silent  bool
 }
 
 func (in *Instance) newRexec() *rexec {
@@ -156,54 +157,36 @@ func (x *rexec) exec(r *Request) {
 	}
 	x.procs = append(x.procs, pr)
 	r.Respond(fmt.Sprintf(`{"type":"started","pid":%d}`, pr.pid))
-	out, errs := p.Get("flags").Int()&flagStdout != 0, p.Get("flags").Int()&flagStderr != 0
-	if !p.Get("flags").Exists() {
-		out, errs = true, true
+	flags := p.Get("flags").Int()
+	if flags&flagStdout != 0 {
+		pr.streams = append(pr.streams, "stdout")
+	}
+	if flags&flagStderr != 0 {
+		pr.streams = append(pr.streams, "stderr")
 	}
 	if spec.run != nil {
 		spec.run.watch(x.in, func(stdout, stderr string, status int) {
 			pr.spec.Stdout, pr.spec.Stderr = stdout, stderr
-			pr.output(out, errs)
 			pr.end(status)
 		})
 		return
 	}
 	if spec.Duration >= 0 {
-		pr.timer = x.in.after(pr.h, spec.Duration, func() {
-			pr.output(out, errs)
-			pr.end(spec.Status)
-		})
+		pr.timer = x.in.after(pr.h, spec.Duration, func() { pr.end(spec.Status) })
 	}
 }
 
-// output sends what the process wrote, and the end of each stream.
-func (p *proc) output(out, errs bool) {
-	send := func(stream, data string) {
-		if data != "" {
-			p.h.respond(p.m, fmt.Sprintf(`{"type":"output","pid":%d,"io":{"stream":%q,"rank":"%d","data":%s}}`,
-				p.pid, stream, p.h.rank, quote(data)), true)
-		}
-		p.h.respond(p.m, fmt.Sprintf(`{"type":"output","pid":%d,"io":{"stream":%q,"rank":"%d","eof":true}}`,
-			p.pid, stream, p.h.rank), true)
-	}
-	if p.ended || p.silent {
-		return
-	}
-	if out {
-		send("stdout", p.spec.Stdout)
-	}
-	if errs {
-		send("stderr", p.spec.Stderr)
-	}
-}
-
+// end tells of a process that is over. Output and the end of a stream may come
+// before finished or after it, all come before ENODATA; which stream is first
+// is open too (seen on 0.88).
 func (p *proc) end(status int) {
 	if p.ended {
 		return
 	}
 	p.ended = true
+	in := p.x.in
 	if p.timer != nil {
-		p.x.in.disarm(p.timer)
+		in.disarm(p.timer)
 	}
 	for i, o := range p.x.procs {
 		if o == p {
@@ -215,10 +198,36 @@ func (p *proc) end(status int) {
 		p.spec.Done(status)
 	}
 	if !p.silent {
-		p.h.respond(p.m, fmt.Sprintf(`{"type":"finished","status":%d}`, status), true)
+		streams := p.streams
+		at := len(streams) // where finished comes
+		if in.random() {
+			in.rng.Shuffle(len(streams), func(i, k int) { streams[i], streams[k] = streams[k], streams[i] })
+			at = in.rng.IntN(len(streams) + 1)
+		}
+		for i := 0; i <= len(streams); i++ {
+			if i == at {
+				p.h.respond(p.m, fmt.Sprintf(`{"type":"finished","status":%d}`, status), true)
+			}
+			if i < len(streams) {
+				p.output(streams[i])
+			}
+		}
 		p.h.respondError(p.m, syscall.ENODATA, "")
 	}
 	p.m.decref()
+}
+
+func (p *proc) output(stream string) {
+	data := p.spec.Stdout
+	if stream == "stderr" {
+		data = p.spec.Stderr
+	}
+	if data != "" {
+		p.h.respond(p.m, fmt.Sprintf(`{"type":"output","pid":%d,"io":{"stream":"%s","rank":"%d","data":%s}}`,
+			p.pid, stream, p.h.rank, quote(data)), true)
+	}
+	p.h.respond(p.m, fmt.Sprintf(`{"type":"output","pid":%d,"io":{"stream":"%s","rank":"%d","eof":true}}`,
+		p.pid, stream, p.h.rank), true)
 }
 
 func (p *proc) signal(sig int) {
@@ -229,10 +238,7 @@ func (p *proc) signal(sig int) {
 	if p.spec.OnSignal != nil && p.spec.OnSignal(sig) {
 		return
 	}
-	p.x.in.postSelf(p.h, func() {
-		p.output(true, true)
-		p.end(sig)
-	})
+	p.x.in.postSelf(p.h, func() { p.end(sig) })
 }
 
 func (x *rexec) kill(r *Request) {
@@ -250,10 +256,10 @@ func (x *rexec) kill(r *Request) {
 		}
 	}
 	if label != "" {
-		r.RespondError(syscall.ENOENT, "label "+label+" does not belong to any subprocess")
+		r.RespondError(syscall.ESRCH, "label "+label+" does not belong to any subprocess")
 		return
 	}
-	r.RespondError(syscall.ENOENT, fmt.Sprintf("pid %d does not belong to any subprocess", pid))
+	r.RespondError(syscall.ESRCH, fmt.Sprintf("pid %d does not belong to any subprocess", pid))
 }
 
 func (x *rexec) list(r *Request) {

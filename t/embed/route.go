@@ -17,7 +17,7 @@ const (
 // overlay.c.
 func (in *Instance) sendRequest(m *Msg) {
 	src := m.from.rank
-	if !in.reachable(src) {
+	if !in.reachable(src) || m.from.closed && !m.noresponse {
 		return
 	}
 	at := src
@@ -43,6 +43,12 @@ func (in *Instance) sendRequest(m *Msg) {
 		return
 	default:
 		at = int(m.nodeid)
+		if dead := in.deadOn(at); dead >= 0 {
+			if in.under(src, dead) {
+				return
+			}
+			in.missed(dead) // the message finds nobody there
+		}
 		if !in.reachable(at) {
 			in.refuse(m, in.lastUp(at), syscall.EHOSTUNREACH, "")
 			return
@@ -55,7 +61,7 @@ func (in *Instance) sendRequest(m *Msg) {
 		return
 	}
 	in.count(src, at, 0, len(m.payload))
-	if !m.noresponse && src != at {
+	if !m.noresponse && src != at && m.matchtag != 0 {
 		m.track.m = m
 		in.brokers[at].inflight.push(&m.track)
 	}
@@ -106,10 +112,13 @@ func (in *Instance) undeliverable(h *Handle, m *Msg) {
 	if m.kind != msgRequest || m.done || m.noresponse {
 		return
 	}
-	if !in.reachable(h.rank) {
-		return // LoseRank has answered it
+	if !in.reachable(h.rank) || in.deadOn(h.rank) >= 0 {
+		return // answered when the broker is missed
 	}
 	if h.module != nil && h.module.killed {
+		if m.matchtag == 0 {
+			return
+		}
 		in.refuse(m, h.rank, syscall.EHOSTUNREACH, "module disconnect")
 		return
 	}
