@@ -120,6 +120,26 @@ func (inv *Inventory) RanksOf(host string) []int {
 	return ranks
 }
 
+// RanksOfHosts returns the ranks of all hosts of a list, and the hosts that are
+// not there: what a hostlist constraint (RFC 31) asks for.
+func (inv *Inventory) RanksOfHosts(hosts *hostlist.List) (ranks *idset.Set, missing *hostlist.List) {
+	ranks, missing = &idset.Set{}, &hostlist.List{}
+	for _, host := range hosts.All() {
+		first, ok := inv.byHost[host]
+		if !ok {
+			missing.AppendHost(host)
+			continue
+		}
+		for i := first; ; i = inv.next[i] {
+			ranks.Add(inv.rankAt(int(i)))
+			if inv.next[i] == 0 {
+				break
+			}
+		}
+	}
+	return ranks, missing
+}
+
 // rankAt returns the rank whose host is at a position of the nodelist.
 func (inv *Inventory) rankAt(position int) int {
 	i := sort.SearchInts(inv.starts, position+1) - 1

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"flux-burrow/rv1reader/hostlist"
 	"flux-burrow/rv1reader/idset"
 )
 
@@ -133,9 +134,33 @@ func TestInventory(t *testing.T) {
 			t.Errorf("ranks of %s: %v", host, inv.RanksOf(host))
 		}
 	}
+	got, missing := inv.RanksOfHosts(hostlist.MustParse("big[5-7],n0,n0,x"))
+	if got.String() != "0,6-7" || missing.String() != "big5,x" {
+		t.Errorf("ranks of hosts %s, missing %s", got, missing)
+	}
+	twice := NewInventory(mustRead(t, doc(`[{"rank":"0-3","children":{"core":"0-1"}}]`, `,"nodelist":["vm,vm,x,vm"]`)))
+	if got, _ := twice.RanksOfHosts(hostlist.MustParse("vm")); got.String() != "0-1,3" {
+		t.Errorf("ranks of a host of three brokers: %s", got)
+	}
+	if !inv.Ranks().Equal(inv.R().Ranks) || string(inv.AppendHost([]byte("at "), 6)) != "at big6" || len(inv.AppendHost(nil, 4)) != 0 {
+		t.Error("ranks or hosts")
+	}
 	none := NewInventory(mustRead(t, doc(okLite, "")))
 	if none.Nodelist() != nil || none.Host(0) != "" || none.RanksOf("") != nil {
 		t.Error("an inventory without hosts has some")
+	}
+}
+
+func TestProblemKinds(t *testing.T) {
+	seen := map[string]bool{}
+	for k := UnknownRank; k <= OutOfRange; k++ {
+		if s := k.String(); s == "" || seen[s] {
+			t.Errorf("kind %d is %q", int(k), s)
+		}
+		seen[k.String()] = true
+	}
+	if s := ProblemKind(99).String(); s != "ProblemKind(99)" {
+		t.Error(s)
 	}
 }
 

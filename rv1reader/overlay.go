@@ -14,7 +14,7 @@ import (
 //
 // n entries that all overlap give up to 2n stretches of n entries each, so the
 // work is bounded by the length of the input and the rest refused.
-func (rd *reader) overlay(spans []span) {
+func (rd *reader) overlay(spans []span, entries []entry) {
 	budget := 1<<16 + 16*len(spans)
 	b := newBuilder(len(spans))
 	var active []span
@@ -34,20 +34,20 @@ func (rd *reader) overlay(spans []span) {
 			hi = min(hi, spans[i].lo-1)
 		}
 		for _, s := range active {
-			for _, c := range s.e.children {
+			for _, c := range entries[s.e].children {
 				budget -= c.IDs.NumRuns()
 			}
 			budget--
 		}
 		if budget < 0 {
-			e := active[len(active)-1].e
+			e := &entries[active[len(active)-1].e]
 			rd.fault(litePath(e.index, "rank"), e.node, -1, "too many entries repeat ranks of others")
 			break
 		}
 		if len(active) == 1 {
-			b.add(lo, hi, active[0].e.children)
+			b.add(lo, hi, entries[active[0].e].children)
 		} else {
-			b.add(lo, hi, rd.join(idset.Run{Lo: lo, Hi: hi}, active))
+			b.add(lo, hi, rd.join(idset.Run{Lo: lo, Hi: hi}, active, entries))
 		}
 		active = slices.DeleteFunc(active, func(s span) bool { return s.hi == hi })
 		lo = hi + 1
@@ -63,16 +63,16 @@ type claimed struct {
 
 // join gives the children of several entries at the same ranks together, and
 // reports ids that two of them name.
-func (rd *reader) join(ranks idset.Run, active []span) Children {
+func (rd *reader) join(ranks idset.Run, active []span, entries []entry) Children {
 	byType := map[string][]claimed{}
 	var types []string
 	for _, s := range active {
-		for _, c := range s.e.children {
+		for _, c := range entries[s.e].children {
 			if byType[c.Type] == nil {
 				types = append(types, c.Type)
 			}
 			for r := range c.IDs.Runs() {
-				byType[c.Type] = append(byType[c.Type], claimed{r, s.e})
+				byType[c.Type] = append(byType[c.Type], claimed{r, &entries[s.e]})
 			}
 		}
 	}

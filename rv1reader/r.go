@@ -69,5 +69,6 @@ func (r *R) PropertyRanks(name string) *idset.Set {
 }
 
 // Short gives the form of `flux R decode --short`:
-// rank[0-3]/core[0-7],gpu[0-1] rank[4-5]/core[0-15].
+// rank[0-3]/core[0-7],gpu[0-1] rank[4-5]/core[0-15]. Always by rank, where
+// flux-core keeps the order of R_lite if there is no nodelist.
 func (r *R) Short() string { return r.Set.String() }

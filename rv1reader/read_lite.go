@@ -155,11 +155,9 @@ func typeName(raw []byte) string {
 	return unquote(raw)
 }
 
-// span is a run of ranks of one entry.
-type span struct {
-	lo, hi int
-	e      *entry
-}
+// span is a run of ranks of one entry, by its index in the list of those that
+// could be read. There can be many, and sorting is quicker without pointers.
+type span struct{ lo, hi, e int }
 
 // assemble makes Ranks and Set out of the entries, whose ranks may come in any
 // order, and may repeat as long as their children differ.
@@ -168,22 +166,24 @@ func (rd *reader) assemble(entries []entry) {
 	spans := room[:0]
 	for i := range entries {
 		for r := range entries[i].ranks.Runs() {
-			spans = append(spans, span{r.Lo, r.Hi, &entries[i]})
+			spans = append(spans, span{r.Lo, r.Hi, i})
 		}
 	}
-	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortFunc(spans, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.e, b.e))
+	})
 	disjoint := true
 	for i := range spans {
 		disjoint = disjoint && (i == 0 || spans[i-1].hi < spans[i].lo)
 		rd.r.Ranks.AddRange(spans[i].lo, spans[i].hi)
 	}
 	if !disjoint {
-		rd.overlay(spans)
+		rd.overlay(spans, entries)
 		return
 	}
 	b := newBuilder(len(spans))
 	for _, s := range spans {
-		b.add(s.lo, s.hi, s.e.children)
+		b.add(s.lo, s.hi, entries[s.e].children)
 	}
 	rd.r.Set = b.set
 }
