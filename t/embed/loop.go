@@ -105,7 +105,7 @@ func (in *Instance) step(limit time.Duration) bool {
 	if in.pollFDs(0) > 0 {
 		return in.step(limit)
 	}
-	for in.Busy() > 0 {
+	for in.Busy() > 0 && !in.opts.RealTime {
 		if in.pollFDs(time.Second) > 0 {
 			return in.step(limit)
 		}

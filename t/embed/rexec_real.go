@@ -56,8 +56,9 @@ func (p *osProcess) watch(in *Instance, done func(stdout, stderr string, status 
 		panic("embed: eventfd: " + err.Error())
 	}
 	w := &Watcher{h: in.brokers[0].self, fd: fd, events: 1, active: true}
-	status := 0
+	status, over := 0, make(chan struct{})
 	w.fn = func() {
+		<-over
 		in.removeFD(w)
 		w.active = false
 		unix.Close(fd)
@@ -73,6 +74,7 @@ func (p *osProcess) watch(in *Instance, done func(stdout, stderr string, status 
 		if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
 			status = int(ws)
 		}
+		close(over)
 		one := []byte{1, 0, 0, 0, 0, 0, 0, 0}
 		_, _ = unix.Write(fd, one)
 		in.WorkDone()
