@@ -18,7 +18,7 @@ func ExampleRead() {
 	// Output:
 	// rank[0-2]/core[0-7],gpu[0-1] tioga11 <nil>
 	// 1 error occurred:
-	// 	* execution.R_lite[0].children.core: "3-1": range 3-1 does not rise (byte 0 of the string, at byte 68)
+	// 	* execution.R_lite[0].children.core: "3-1": range 3-1 does not rise (byte 0 of the string, at byte 67)
 }
 
 func ExampleInventory_Map() {
