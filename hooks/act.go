@@ -86,7 +86,7 @@ func (h *Hooks) act(w *window, e Effect, current bool) {
 		h.raise(w, failedException, w.why)
 	case Settle:
 		h.after(0, func() {
-			if w.state == Unmounting && w.facts.dws == 0 {
+			if w.state == Unmounting && w.facts.holds[dwsEpilog] == 0 {
 				if w.facts.dwsSeen {
 					h.dwsOver(w)
 				} else {

@@ -123,11 +123,12 @@ func (h *Hooks) resume(w *window, text string) {
 		}
 	}
 	w.early = nil
-	w.prolog = w.facts.prolog > 0
-	w.epilog = w.epilog || w.facts.epilog > 0
-	if w.epilog && w.facts.epilog == 0 {
-		w.facts.epilog = 1
+	w.prolog = w.facts.holds[prologName] > 0
+	w.epilog = w.epilog || w.facts.holds[epilogName] > 0
+	if w.epilog && w.facts.holds[epilogName] == 0 {
+		w.facts.count(epilogName, 1, 0)
 	}
+	w.facts.stolen = false
 	state, do := resume(w.facts, w.rabbit, h.cfg.RunIsIdle())
 	h.host.Log(logInfo, "%s: resumed: %s", idString(w.id), state)
 	h.stats.Resumed++
@@ -219,7 +220,12 @@ func (h *Hooks) JobEvent(args string) {
 		}
 	}
 	before := w.facts
+	dws := before.holds[dwsEpilog]
 	w.facts.add(e)
+	if w.facts.stolen {
+		w.facts.stolen = false
+		h.retake(w)
+	}
 	switch {
 	case w.facts.environment && !before.environment:
 		h.event(w, Environment, true)
@@ -228,7 +234,7 @@ func (h *Hooks) JobEvent(args string) {
 		if e.Name != "finish" || before.cleanup {
 			h.cleanup(w)
 		}
-	case w.facts.dws < before.dws && w.facts.dws == 0:
+	case dws > 0 && w.facts.holds[dwsEpilog] == 0:
 		h.dwsOver(w)
 	}
 }
@@ -253,4 +259,27 @@ func (h *Hooks) Inactive(args string) {
 		h.wish(w, 0, w.ranks)
 	}
 	h.drop(w)
+}
+
+// retake takes a hold anew that another plugin ended by finishing one of its
+// own twice: the job manager counts holds and does not compare names. Where
+// ours was the last, its end is posted first, so that the eventlog has an end
+// for each start; the count is 0 and stays so.
+func (h *Hooks) retake(w *window) {
+	last := w.facts.open() == 1
+	if w.prolog {
+		if last {
+			_ = h.host.FreeProlog(w.id, prologName, 0)
+		}
+		w.prolog = h.held(w, prologName, h.host.HoldProlog(w.id, prologName, true))
+	}
+	if w.epilog {
+		if last {
+			_ = h.host.FreeEpilog(w.id, epilogName, 0)
+		}
+		w.epilog = h.held(w, epilogName, h.host.HoldEpilog(w.id, epilogName, true))
+	}
+	if w.prolog || w.epilog {
+		h.fault("%s: a hold was finished twice by another plugin: taken anew", idString(w.id))
+	}
 }

@@ -33,15 +33,17 @@ func ParseEventlog(text string) (entries []Entry, bad int) {
 
 // facts are what a window needs of a job's eventlog.
 type facts struct {
-	prolog, epilog int // open holds of burrow's
-	setup          int // open holds dws-setup
-	dws            int // open holds dws-epilog
-	dwsSeen        bool
-	dwsStatus      int
-	environment    bool
-	started        bool
-	cleanup        bool
-	ended          bool // no task runs any more
+	// holds are the open ones by their description. The job manager only
+	// counts them all.
+	holds map[string]int
+	// stolen: a hold was finished that was not open, so that another's is.
+	stolen      bool
+	dwsSeen     bool
+	dwsStatus   int
+	environment bool
+	started     bool
+	cleanup     bool
+	ended       bool // no task runs any more
 }
 
 // add takes one entry into account.
@@ -75,20 +77,29 @@ func (f *facts) add(e Entry) {
 }
 
 func (f *facts) count(description string, by, status int) {
-	switch description {
-	case prologName:
-		f.prolog += by
-	case epilogName:
-		f.epilog += by
-	case dwsSetup:
-		f.setup += by
-	case dwsEpilog:
-		f.dws += by
+	if f.holds == nil {
+		f.holds = map[string]int{}
+	}
+	f.holds[description] += by
+	if f.holds[description] < 0 {
+		f.holds[description] = 0
+		f.stolen = true
+	}
+	if description == dwsEpilog {
 		f.dwsSeen = true
 		if by < 0 && status != 0 {
 			f.dwsStatus = status
 		}
 	}
+}
+
+// open is the number of holds that should be open.
+func (f *facts) open() int {
+	n := 0
+	for _, k := range f.holds {
+		n += k
+	}
+	return n
 }
 
 // running tells whether tasks may run.
@@ -102,11 +113,11 @@ func resume(f facts, rabbit bool, idleIsRun bool) (State, []Effect) {
 	case !rabbit && f.cleanup && f.running():
 		return OtherRunning, nil
 	case !rabbit && f.cleanup:
-		if f.prolog > 0 || !idleIsRun {
+		if f.holds[prologName] > 0 || !idleIsRun {
 			return OtherIdling, []Effect{FailProlog, WishIdle}
 		}
 		return Over, nil
-	case !rabbit && f.prolog > 0:
+	case !rabbit && f.holds[prologName] > 0:
 		return OtherStopping, []Effect{WishRun}
 	case !rabbit && !idleIsRun:
 		return OtherRunning, []Effect{WishRun}
@@ -117,11 +128,11 @@ func resume(f facts, rabbit bool, idleIsRun bool) (State, []Effect) {
 		switch {
 		case f.started:
 			return Running, []Effect{WishRun}
-		case f.prolog > 0 && f.environment:
+		case f.holds[prologName] > 0 && f.environment:
 			return Stopping, []Effect{WishRun}
-		case f.prolog > 0:
+		case f.holds[prologName] > 0:
 			return Mounting, []Effect{StartTimer, WishMount}
-		case f.setup > 0 && !f.environment:
+		case f.holds[dwsSetup] > 0 && !f.environment:
 			// The plugin was not there, or was removed, and dws still holds
 			// the prolog: there is time for a hold of our own.
 			return Mounting, []Effect{HoldProlog, StartTimer, WishMount}
@@ -129,19 +140,19 @@ func resume(f facts, rabbit bool, idleIsRun bool) (State, []Effect) {
 		return Running, []Effect{WishRun}
 	}
 	var do []Effect
-	if f.epilog == 0 && f.dws > 0 {
+	if f.holds[epilogName] == 0 && f.holds[dwsEpilog] > 0 {
 		do = append(do, HoldEpilog)
 	}
-	if f.prolog > 0 {
+	if f.holds[prologName] > 0 {
 		do = append(do, FailProlog)
 	}
 	switch {
 	case f.running():
-		if f.epilog == 0 {
+		if f.holds[epilogName] == 0 {
 			do = append(do, HoldEpilog)
 		}
 		return Ending, do
-	case f.dws > 0:
+	case f.holds[dwsEpilog] > 0:
 		return Unmounting, append(do, WishUnmount)
 	case f.dwsSeen && f.dwsStatus != 0:
 		return Over, append(do, Keep, FreeEpilog)

@@ -35,7 +35,7 @@ under_flux() {
     printf '%s\n' "$CONF" > "$BURROW_UNDER_FLUX/conf/burrow.toml"
     # No exec: the trap is to clean up.
     timeout -k 5 "${LIMIT:-200}" flux start -s "$size" -c "$BURROW_UNDER_FLUX/conf" "$@" \
-        sh "$T/$(basename "$0")" $TEST_OPTS < /dev/null
+        sh "$T/$(basename "$0")" -v < /dev/null
     exit $?
 }
 

@@ -55,12 +55,22 @@ def mounted(jobid):
     tell("prolog-remove", id=jobid, variables={"DW_JOB_project1": "/mnt/nnf"})
 
 
+over = set()
+
+
+def end(jobid):
+    """Ends dws-epilog, once."""
+    if jobid not in over:
+        over.add(jobid)
+        tell("epilog-remove", id=jobid)
+
+
 def unmounted(jobid):
     if not up():
         after(0.05, lambda: unmounted(jobid))
         return
     note(f"unmounted {jobid}")
-    tell("epilog-remove", id=jobid)
+    end(jobid)
 
 
 def on_create(msg, request):
@@ -84,7 +94,7 @@ def on_post_run(msg, request):
 
 def on_end(msg, request):
     handle.respond(msg, None)
-    tell("epilog-remove", id=request["jobid"])
+    end(request["jobid"])
 
 
 METHODS = {"create": on_create, "setup": on_setup, "post_run": on_post_run,

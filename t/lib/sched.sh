@@ -16,22 +16,33 @@ host-prefix = "n"
 TOML
 }
 
-# load NAME [ARG...] - make NAME the scheduler; burrow is sched-burrow
+# load NAME [ARG...] - make NAME the scheduler: burrow, simple or fluxion
 load() {
     unload
     name=$1
     shift
     case $name in
-    burrow) flux module load --name=sched-burrow "$SO" log-level=debug "$@" ;;
-    *) flux module load "$name" "$@" ;;
-    esac && flux module stats "$(loaded)" > "$DIR/stats"
+    burrow)
+        flux module load --name=sched-burrow "$SO" log-level=debug "$@" &&
+            flux module stats sched-burrow > "$DIR/stats"
+        ;;
+    simple)
+        flux module load sched-simple "$@" && flux module stats sched-simple > "$DIR/stats"
+        ;;
+    fluxion)
+        flux module load sched-fluxion-resource && flux module load sched-fluxion-qmanager "$@" &&
+            flux module stats sched-fluxion-qmanager > "$DIR/stats"
+        ;;
+    esac
 }
-loaded() { flux module list | awk '/ sched$|,sched$| sched,|,sched,/ {print $1}'; }
 unload() {
-    for m in sched-burrow sched-simple; do
+    for m in sched-burrow sched-simple sched-fluxion-qmanager sched-fluxion-feasibility sched-fluxion-resource; do
         flux module remove $m 2> /dev/null
     done
     return 0
+}
+have_fluxion() {
+    find $(echo "$FLUX_MODULE_PATH" | tr : ' ') -name sched-fluxion-qmanager.so 2> /dev/null | grep -q .
 }
 
 # stat PATH - one figure of the scheduler's report, such as hello.recovered
