@@ -25,6 +25,7 @@ type Handle struct {
 	reactor Reactor
 	module  *Module
 	closed  bool
+	crashed bool // it was not closed in order: what it kept is forgiven
 
 	// waiting: it blocks in flux_future_wait_for(3); stash keeps what came
 	// for it meanwhile.
@@ -85,8 +86,10 @@ func (h *Handle) close(orderly bool) {
 	if h.closed {
 		return
 	}
-	h.aux.destroy()
-	h.closed = true
+	if orderly {
+		h.aux.destroy()
+	}
+	h.closed, h.crashed = true, !orderly
 	h.in.removeServices(h)
 	h.unsubscribeAll()
 	h.sendDisconnects()

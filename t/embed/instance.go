@@ -167,9 +167,20 @@ func (in *Instance) Close() {
 	}
 	in.rexec.killAll()
 	in.jm.shutdown(true)
-	for _, k := range []kind{kindFuture, kindMsg, kindWatcher, kindHandler, kindArgs} {
-		if n := in.cells.live[k]; n > 0 {
-			in.leaked[kindNames[k]] += n
+	for _, o := range in.cells.objs {
+		switch o := o.(type) {
+		case *Msg:
+			if o.to == nil || !o.to.crashed {
+				in.leaked[kindNames[kindMsg]]++
+			}
+		case *Future:
+			in.leaked[kindNames[kindFuture]]++
+		case *Watcher:
+			in.leaked[kindNames[kindWatcher]]++
+		case *msgHandler:
+			in.leaked[kindNames[kindHandler]]++
+		case *Args:
+			in.leaked[kindNames[kindArgs]]++
 		}
 	}
 	in.closed = true
@@ -225,6 +236,10 @@ func (in *Instance) Leaks() []string {
 	sort.Strings(list)
 	return list
 }
+
+// LiveTransactions is the number of flux_kvs_txn_t in the process that were not
+// destroyed: they belong to no instance.
+func LiveTransactions() int { return int(liveTxns.Load()) }
 
 // Panics lists what would have ended a real broker: a module that failed.
 func (in *Instance) Panics() []string { return in.panics }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
 
@@ -170,9 +171,10 @@ func (j *job) update(e *Event) error {
 	case name == "validate":
 		j.state = StateDepend
 	case name == "jobspec-update":
-		for key, val := range ctx.Map() {
-			j.jobspec, _ = sjson.SetRaw(j.jobspec, key, val.Raw)
-		}
+		ctx.ForEach(func(key, val gjson.Result) bool {
+			j.jobspec, _ = sjson.SetRaw(j.jobspec, key.Str, val.Raw)
+			return true
+		})
 		if j.state == StateSched {
 			j.state = StatePriority
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
 
@@ -247,21 +248,23 @@ func (jm *jobManager) annotate(j *job, note string) {
 	if o == "" {
 		o = "{}"
 	}
-	for key, val := range jsonParse(note).Map() {
-		if val.Raw == "null" {
-			o, _ = sjson.Delete(o, key)
-		} else if val.IsObject() && jsonGet(o, key).IsObject() {
-			for k, v := range val.Map() {
-				if v.Raw == "null" {
-					o, _ = sjson.Delete(o, key+"."+k)
-				} else {
-					o, _ = sjson.SetRaw(o, key+"."+k, v.Raw)
-				}
+	// Objects are merged, a null removes its key (annotate.c).
+	var merge func(path string, note gjson.Result)
+	merge = func(path string, note gjson.Result) {
+		note.ForEach(func(k, v gjson.Result) bool {
+			key := path + gjson.Escape(k.Str)
+			switch {
+			case v.Type == gjson.Null:
+				o, _ = sjson.Delete(o, key)
+			case v.IsObject() && jsonGet(o, key).IsObject():
+				merge(key+".", v)
+			default:
+				o, _ = sjson.SetRaw(o, key, v.Raw)
 			}
-		} else {
-			o, _ = sjson.SetRaw(o, key, val.Raw)
-		}
+			return true
+		})
 	}
+	merge("", jsonParse(note))
 	if j.annotations = o; o == "{}" {
 		j.annotations = ""
 		jm.postVolatile(j, "annotations", `{"annotations":null}`)

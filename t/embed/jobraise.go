@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/tidwall/gjson"
 )
 
 const noUser = 0xFFFFFFFF
@@ -115,7 +117,8 @@ func (jm *jobManager) updateRequest(r *Request) {
 	}
 	updates := p.Get("updates")
 	refused := ""
-	for key, val := range updates.Map() {
+	updates.ForEach(func(k, val gjson.Result) bool {
+		key := k.Str
 		args := newArgs(jm.in, j.args(fmt.Sprintf(`"cred":{"userid":%d,"rolemask":%d},"key":%s,"value":%s`,
 			r.userid, r.rolemask|4, quote(key), val.Raw)))
 		rc := jm.stackCall(jm.plugins, j, "job.update."+key, args)
@@ -125,7 +128,8 @@ func (jm *jobManager) updateRequest(r *Request) {
 		} else if rc < 0 {
 			refused = args.errmsg("update rejected by job-manager plugin")
 		}
-	}
+		return refused == ""
+	})
 	if refused != "" {
 		r.RespondError(syscall.EINVAL, refused)
 		return

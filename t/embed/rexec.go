@@ -14,7 +14,8 @@ import (
 type rexec struct {
 	in      *Instance
 	nextPID int
-	procs   []*proc
+	procs   map[int][]*proc // by rank, in the order of their start
+	count   int
 }
 
 // Command is what a request asks to be run.
@@ -60,7 +61,7 @@ type proc struct {
 }
 
 func (in *Instance) newRexec() *rexec {
-	x := &rexec{in: in, nextPID: 1000}
+	x := &rexec{in: in, nextPID: 1000, procs: map[int][]*proc{}}
 	in.builtins["rexec"] = &builtin{serve: x.request}
 	return x
 }
@@ -93,14 +94,22 @@ func (x *rexec) request(r *Request) {
 	}
 }
 
-func (x *rexec) of(rank int) []*proc {
-	var ps []*proc
-	for _, p := range x.procs {
-		if p.h.rank == rank {
-			ps = append(ps, p)
+func (x *rexec) of(rank int) []*proc { return append([]*proc(nil), x.procs[rank]...) }
+
+func (x *rexec) add(p *proc) {
+	x.procs[p.h.rank] = append(x.procs[p.h.rank], p)
+	x.count++
+}
+
+func (x *rexec) remove(p *proc) {
+	list := x.procs[p.h.rank]
+	for i, o := range list {
+		if o == p {
+			x.procs[p.h.rank] = append(list[:i:i], list[i+1:]...)
+			x.count--
+			return
 		}
 	}
-	return ps
 }
 
 // flags of an exec request: which streams are forwarded.
@@ -155,7 +164,7 @@ func (x *rexec) exec(r *Request) {
 	if spec.run != nil {
 		pr.pid = spec.run.pid()
 	}
-	x.procs = append(x.procs, pr)
+	x.add(pr)
 	r.Respond(fmt.Sprintf(`{"type":"started","pid":%d}`, pr.pid))
 	flags := p.Get("flags").Int()
 	if flags&flagStdout != 0 {
@@ -188,12 +197,7 @@ func (p *proc) end(status int) {
 	if p.timer != nil {
 		in.disarm(p.timer)
 	}
-	for i, o := range p.x.procs {
-		if o == p {
-			p.x.procs = append(p.x.procs[:i:i], p.x.procs[i+1:]...)
-			break
-		}
-	}
+	p.x.remove(p)
 	if p.spec.Done != nil {
 		p.spec.Done(status)
 	}
@@ -283,19 +287,10 @@ func (x *rexec) lost(brokers []*broker) {
 	}
 }
 
-func (x *rexec) killAll() {
-	for len(x.procs) > 0 {
-		p := x.procs[0]
-		p.silent = true
-		if p.spec.run != nil {
-			p.spec.run.signal(9)
-		}
-		p.end(9)
-	}
-}
+func (x *rexec) killAll() { x.lost(x.in.brokers) }
 
 // Processes is the number of processes that run.
-func (in *Instance) Processes() int { return len(in.rexec.procs) }
+func (in *Instance) Processes() int { return in.rexec.count }
 
 type realProcess interface {
 	pid() int

@@ -133,6 +133,20 @@ func TestHistories(t *testing.T) {
 	}
 }
 
+// Instances do not know of each other.
+func TestParallel(t *testing.T) {
+	for i := range 4 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			for seed := uint64(1); seed < 10; seed++ {
+				if history(t, seed) != history(t, seed) {
+					t.Errorf("seed %d does not repeat", seed)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkHistory(b *testing.B) {
 	for i := range b.N {
 		history(b, uint64(i+1))

@@ -104,14 +104,11 @@ func (in *Instance) health(b *broker) string {
 			state = "partial"
 		}
 	})
-	if state == "degraded" {
-		return state
-	}
 	return state
 }
 
-// jobInfoRequest: data of a job from the KVS; with the CURRENT flag (1 << 2)
-// updates are applied (FACTS 26).
+// jobInfoRequest: data of a job from the KVS; with the CURRENT flag
+// (2) updates are applied (FACTS 26).
 func (in *Instance) jobInfoRequest(r *Request) {
 	if r.Topic() != "job-info.lookup" {
 		unknownMethod(r)
@@ -128,7 +125,7 @@ func (in *Instance) jobInfoRequest(r *Request) {
 			return
 		}
 		text := v.value
-		if flags&4 != 0 && (k.Str == "R" || k.Str == "jobspec") {
+		if flags&2 != 0 && (k.Str == "R" || k.Str == "jobspec") {
 			text = in.withUpdates(id, k.Str, text)
 		}
 		if flags&1 != 0 && k.Str != "eventlog" { // FLUX_JOB_LOOKUP_JSON_DECODE
