@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+// Package term tells what an output can show.
+package term
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"syscall"
+	"unsafe"
+)
+
+// defaultWidth is for outputs that are no terminal.
+const defaultWidth = 80
+
+// Width is the number of columns of w: of the terminal that it is, else what
+// COLUMNS says, else 80.
+func Width(w io.Writer) int {
+	if n, ok := columns(w); ok && n > 0 {
+		return n
+	}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	return defaultWidth
+}
+
+// Color tells whether to use colour on w: it is a terminal that has it, and
+// NO_COLOR (no-color.org) is not set.
+func Color(w io.Writer) bool {
+	_, tty := columns(w)
+	return tty && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+func columns(w io.Writer) (n int, tty bool) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0, false
+	}
+	var size struct{ rows, cols, x, y uint16 }
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TIOCGWINSZ, uintptr(unsafe.Pointer(&size)))
+	return int(size.cols), errno == 0
+}
