@@ -163,8 +163,14 @@ func (x *exec) finalize(e *execJob) {
 	})
 }
 
+// How tasks end: by the signal that job-exec sends, as a shell reports it.
+const (
+	bySIGTERM = (128 + 15) << 8
+	bySIGALRM = (128 + 14) << 8 // at the time limit (seen on 0.88)
+)
+
 // abort ends a job after an exception (job-exec.c, jobinfo_fatal_error).
-func (x *exec) abort(e *execJob) {
+func (x *exec) abort(e *execJob, status int) {
 	if !e.started {
 		x.finalize(e)
 		return
@@ -173,7 +179,7 @@ func (x *exec) abort(e *execJob) {
 		return
 	}
 	x.stop(e)
-	e.timer = x.in.after(x.h, x.delay(e.id, ExecKill), func() { x.end(e, 143<<8) })
+	e.timer = x.in.after(x.h, x.delay(e.id, ExecKill), func() { x.end(e, status) })
 }
 
 func (x *exec) fatal(e *execJob, note string) {
@@ -181,7 +187,7 @@ func (x *exec) fatal(e *execJob, note string) {
 		e.exception = true
 		x.tell(e, "exception", 0, note)
 	}
-	x.abort(e)
+	x.abort(e, bySIGTERM)
 }
 
 func (x *exec) exceptionEvent(_, payload string) {
@@ -191,7 +197,7 @@ func (x *exec) exceptionEvent(_, payload string) {
 		return
 	}
 	e.exception = true
-	x.abort(e)
+	x.abort(e, bySIGTERM)
 }
 
 func (x *exec) setExpiry(e *execJob, expiration float64) {
@@ -212,7 +218,7 @@ func (x *exec) setExpiry(e *execJob, expiration float64) {
 				x.in.jm.post(j, "exception", fmt.Sprintf(`{"type":"timeout","severity":0,"userid":%d,"note":"resource allocation expired"}`, x.in.opts.Owner))
 			}
 		}})
-		x.abort(e)
+		x.abort(e, bySIGALRM)
 	})
 }
 

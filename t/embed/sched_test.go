@@ -25,6 +25,7 @@ type simple struct {
 	mhs     []*flux.MsgHandler
 	futures []*flux.Future
 	waiting map[uint64]*flux.Request
+	both    bool // two nodes can be had
 }
 
 func (s *simple) note(dir, kind, topic, result, payload string) {
@@ -129,13 +130,16 @@ func (s *simple) alloc(r *flux.Request, p gjson.Result) {
 	id, nodes := p.Get("id").Uint(), p.Get("jobspec.resources.0")
 	count := nodes.Get("count").Int()
 	rank := "0"
+	if s.both {
+		rank = "0-1"
+	}
 	if nodes.Get("type").Str != "node" {
 		rank = "1"
 	}
 	switch {
 	case count > 2:
 		s.respond(r, fmt.Sprintf(`{"id":%d,"type":2,"note":"unsatisfiable request: need %d exclusive node(s), only 2 eligible"}`, id, count))
-	case count > 1:
+	case count > 1 && !s.both:
 		s.waiting[id] = r.Keep()
 	default:
 		s.respond(r, fmt.Sprintf(`{"id":%d,"type":0,"R":{"version":1,"execution":{"R_lite":[{"rank":"%s","children":{"core":"0"}}],`+
@@ -248,6 +252,45 @@ func TestReplayScheduler(t *testing.T) {
 	}
 	if !in.Idle() {
 		t.Error("jobs are left")
+	}
+	closed(t, in)
+}
+
+// Housekeeping lets rank 0 go early, and a scheduler that is loaded meanwhile
+// is told: recorded/sched-trace-3.jsonl.
+func TestHousekeeping(t *testing.T) {
+	in := embed.New(embed.Options{Size: 2, NoScheduler: true,
+		Housekeeping: func(_ embed.JobID, rank int) time.Duration { return time.Duration(1+8*rank) * time.Second }})
+	var trace []string
+	two := &simple{trace: &trace, both: true}
+	m, err := in.LoadModule(0, "sched-simple", nil, two.start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Advance(time.Second)
+	trace = nil
+	submit(t, in, embed.Jobspec{Nodes: 2, Exclusive: true})
+	in.Advance(3 * time.Second)
+	m.Unload()
+	if _, err := in.LoadModule(0, "sched-simple", nil, (&simple{trace: &trace}).start); err != nil {
+		t.Fatal(err)
+	}
+	in.Advance(10 * time.Second)
+	want := []string{
+		"tx request sched.alloc  {id priority userid t_submit jobspec}",
+		"rx response sched.alloc success {id type=0 R annotations}",
+		"tx request sched.free  {id R final=false}",
+		"rx request resource.acquire  {}",
+		`tx response resource.acquire success {resources up="0-1"}`,
+		"rx request job-manager.sched-hello  {partial-ok}",
+		`tx response job-manager.sched-hello success {id priority userid t_submit free="0"}`,
+		"tx response job-manager.sched-hello ENODATA {}",
+		`rx request job-manager.sched-ready  {mode="limited" limit}`,
+		"tx response job-manager.sched-ready success {count}",
+		"tx request sched.free  {id R final=true}",
+	}
+	if strings.Join(trace, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s", strings.Join(trace, "\n"))
 	}
 	closed(t, in)
 }

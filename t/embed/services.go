@@ -117,11 +117,19 @@ func (in *Instance) jobInfoRequest(r *Request) {
 	p := jsonParse(r.Payload())
 	id := p.Get("id").Uint()
 	flags := p.Get("flags").Int()
+	if _, ok := in.kvs.data[jobKey(id, "eventlog")]; !ok {
+		r.RespondError(syscall.ENOENT, "invalid job id")
+		return
+	}
 	out := fmt.Sprintf(`{"id":%d`, id)
 	for _, k := range p.Get("keys").Array() {
 		v := in.kvs.lookup(jobKey(id, k.Str))
 		if v.errnum != 0 {
-			r.RespondError(v.errnum, "")
+			text := ""
+			if v.errnum == syscall.ENOENT {
+				text = k.Str + ": key not found"
+			}
+			r.RespondError(v.errnum, text)
 			return
 		}
 		text := v.value
