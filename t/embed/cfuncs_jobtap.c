@@ -2,6 +2,7 @@
 /* cfuncs_jobtap.c - the job manager's functions; see cfuncs_jobtap.go
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "embed.h"
 #include "_cgo_export.h"
@@ -62,6 +63,27 @@ int flux_jobtap_raise_exception (flux_plugin_t *p,
         note[sizeof (note) - 2] = '+';
     va_end (ap);
     return embed_rc (embedGoJobtapRaise (p, id, (char *)type, severity, note));
+}
+
+/* Of the formats of jansson, burrow uses an object with one string. */
+int flux_jobtap_event_post_pack (flux_plugin_t *p,
+                                 flux_jobid_t id,
+                                 const char *name,
+                                 const char *fmt,
+                                 ...)
+{
+    const char *key, *value;
+    va_list ap;
+
+    if (!name || !fmt || strcmp (fmt, "{s:s}") != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    va_start (ap, fmt);
+    key = va_arg (ap, const char *);
+    value = va_arg (ap, const char *);
+    va_end (ap);
+    return embed_rc (embedGoJobtapPost (p, id, (char *)name, (char *)key, (char *)value));
 }
 
 int flux_jobtap_prolog_start (flux_plugin_t *p, const char *description)

@@ -104,6 +104,23 @@ func embedGoJobtapRaise(p unsafe.Pointer, id C.uint64_t, kind *C.char, severity 
 	return 0
 }
 
+//export embedGoJobtapPost
+func embedGoJobtapPost(p unsafe.Pointer, id C.uint64_t, name, key, value *C.char) C.int {
+	pl := attached(p)
+	if pl == nil {
+		return -C.EINVAL
+	}
+	j := pl.jm.lookupActive(JobID(id))
+	if j == nil {
+		return -C.ENOENT
+	}
+	ctx := "{" + quote(C.GoString(key)) + ":" + quote(C.GoString(value)) + "}"
+	if !pl.jm.postEntry(j, &Event{Time: pl.in.Now(), Name: C.GoString(name), Context: ctx}, false) {
+		return -C.EROFS
+	}
+	return 0
+}
+
 //export embedGoJobtapPerilog
 func embedGoJobtapPerilog(p unsafe.Pointer, id C.uint64_t, prolog, start C.int, description *C.char, status C.int) C.int {
 	pl := attached(p)

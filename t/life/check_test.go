@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package life
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"flux-burrow/hooks/phase"
+	"flux-burrow/t/embed"
+)
+
+// healed ends all faults and lets the world come to rest: then every job must
+// end, and every service must be as idle asks.
+func (w *world) healed() {
+	w.nodes.heal()
+	w.in.StartJobManager()
+	for r := range w.Size {
+		if !w.in.Up(r) || w.LostAfter > 0 {
+			if p := w.in.Parent(r); p >= 0 && w.in.Up(p) {
+				w.in.ReturnRank(r)
+			}
+		}
+	}
+	w.loadAgents()
+	w.loadPlugin()
+	w.undrain()
+	if !w.in.Run(w.in.Idle, 2*time.Minute) {
+		for _, id := range w.in.Active() {
+			_ = w.in.Cancel(id)
+		}
+		if !w.in.Run(w.in.Idle, 5*time.Minute) {
+			for _, id := range w.in.Active() {
+				w.violated("G3: %s never ends", embed.JobIDString(id))
+			}
+		}
+	}
+}
+
+func (w *world) undrain() {
+	var ranks []string
+	for r := range w.in.Drained() {
+		ranks = append(ranks, fmt.Sprint(r))
+	}
+	if len(ranks) > 0 {
+		sort.Strings(ranks)
+		if _, err := w.in.RPC(0, 0, "resource.undrain", fmt.Sprintf(`{"targets":%q}`, strings.Join(ranks, ","))); err != nil {
+			w.violated("undrain: %v", err)
+		}
+	}
+}
+
+// check judges the end of a history and gives what was violated in all of it.
+func (w *world) check() []string {
+	w.checkDrains()
+	w.healed()
+	w.checkHolds()
+	if err := w.release(w.allRanks()); err != nil {
+		w.violated("release: %v", err)
+	}
+	// A change that failed is tried again within five minutes.
+	w.in.Advance(6 * time.Minute)
+	w.checkIdle()
+	w.checkDrains()
+	for _, l := range w.in.Log() {
+		if strings.Contains(l.Text, "BUG") || l.Level <= 2 {
+			w.violated("log: %v", l)
+		}
+	}
+	for _, p := range w.in.Panics() {
+		w.violated("panic: %s", p)
+	}
+	return w.broken
+}
+
+// close ends the world, and adds what was leaked.
+func (w *world) close() []string {
+	w.in.Close()
+	for _, l := range w.in.Leaks() {
+		w.broken = append(w.broken, "leaked: "+l)
+	}
+	return w.broken
+}
+
+// checkHolds: G3.
+func (w *world) checkHolds() {
+	for _, id := range w.order {
+		open := map[string]int{}
+		for _, e := range w.in.Eventlog(id) {
+			d := gjson.Get(e.Context, "description").Str
+			if !strings.HasPrefix(d, "burrow-") {
+				continue
+			}
+			switch e.Name {
+			case "prolog-start", "epilog-start":
+				open[d]++
+			case "prolog-finish", "epilog-finish":
+				open[d]--
+			}
+			if n := open[d]; n < 0 || n > 1 {
+				w.violated("G3: %s: %s: %d open after %s", embed.JobIDString(id), d, n, e.Name)
+			}
+		}
+		for d, n := range open {
+			if n != 0 {
+				w.violated("G3: %s: %s: %d open at its end", embed.JobIDString(id), d, n)
+			}
+		}
+	}
+}
+
+// checkIdle: G4.
+func (w *world) checkIdle() {
+	for r := range w.Size {
+		for _, s := range w.cfg.Services {
+			if up := w.nodes.up[place{r, s.Unit}]; up != s.Up.Has(phase.Idle) {
+				w.violated("G4: %s on rank %d: up is %t in idle", s.Unit, r, up)
+			}
+		}
+	}
+	if n := w.in.Processes(); n > 0 {
+		w.violated("G4: %d processes are left", n)
+	}
+}
+
+// checkDrains: G6.
+func (w *world) checkDrains() {
+next:
+	for _, d := range w.in.Drains() {
+		if w.OnFailure != "" && w.OnFailure != "drain" {
+			w.violated("G6: rank %d is drained with on-failure %s", d.Rank, w.OnFailure)
+			return
+		}
+		for _, text := range w.blamed[d.Rank] {
+			if strings.HasPrefix(d.Reason, "burrow: ") && strings.Contains(d.Reason, text) {
+				continue next
+			}
+		}
+		w.violated("G6: rank %d is drained: %q, which is not true of it: %q", d.Rank, d.Reason, w.blamed[d.Rank])
+		return
+	}
+}
+
+// dump writes what a person needs to understand what went wrong.
+func (w *world) dump() string {
+	var b strings.Builder
+	epoch := w.in.Now() - w.in.Elapsed().Seconds()
+	type line struct {
+		at   float64
+		text string
+	}
+	var lines []line
+	for _, l := range w.in.Log() {
+		lines = append(lines, line{l.Time - epoch, fmt.Sprintf("%s[%d]: %s", l.From, l.Rank, l.Text)})
+	}
+	for _, id := range w.order {
+		for _, e := range w.in.Eventlog(id) {
+			lines = append(lines, line{e.Time - epoch, fmt.Sprintf("%s %s %s", embed.JobIDString(id), e.Name, e.Context)})
+		}
+	}
+	sort.SliceStable(lines, func(i, k int) bool { return lines[i].at < lines[k].at })
+	for _, l := range lines {
+		fmt.Fprintf(&b, "%9.3f %s\n", l.at, l.text)
+	}
+	return b.String()
+}

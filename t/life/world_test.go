@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package life
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"flux-burrow/hooks/config"
+	"flux-burrow/module/roles"
+	"flux-burrow/t/embed"
+)
+
+// setup is what a world is made of.
+type setup struct {
+	Seed     uint64
+	Size     int
+	Topology string
+	Latency  time.Duration
+	Shared   bool // jobs share nodes
+
+	OnFailure  string // "": the default, drain
+	Tolerate   int
+	EnvTimeout time.Duration
+	Services   []service // nil: the default one
+	NoStatus   bool      // no status command
+
+	DWS          dwsOrder
+	SetupDelay   time.Duration
+	PostRunDelay time.Duration
+	EpilogLimit  time.Duration // dws's epilog-timeout
+	LostAfter    time.Duration
+}
+
+// service is a unit and the phases in which it is up.
+type service struct {
+	Unit string
+	Up   string // words of a TOML list
+}
+
+// dwsOrder says where the dws plugin is in the list.
+type dwsOrder int
+
+const (
+	dwsFirst dwsOrder = iota
+	dwsLast
+	dwsNone
+)
+
+const (
+	serviceTimeout = 2 * time.Second
+	theUnit        = "nnf-clientmount.service"
+)
+
+var dw = []string{"#DW jobdw type=xfs capacity=10GiB name=test"}
+
+func (s setup) toml() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[burrow]\nservice-timeout = %q\n", serviceTimeout)
+	if s.OnFailure != "" {
+		fmt.Fprintf(&b, "on-failure = %q\n", s.OnFailure)
+	}
+	if s.Tolerate > 0 {
+		fmt.Fprintf(&b, "tolerate = %d\n", s.Tolerate)
+	}
+	if s.EnvTimeout > 0 {
+		fmt.Fprintf(&b, "environment-timeout = %q\n", s.EnvTimeout)
+	}
+	for _, v := range s.Services {
+		fmt.Fprintf(&b, "[[burrow.services]]\nunit = %q\nup = [%s]\n", v.Unit, v.Up)
+	}
+	b.WriteString("[burrow.control]\nmethod = \"command\"\nstart = [\"svc\", \"start\"]\nstop = [\"svc\", \"stop\"]\n")
+	if !s.NoStatus {
+		b.WriteString("status = [\"svc\", \"status\"]\n")
+	}
+	return b.String()
+}
+
+// world is an instance with all that burrow needs, and a witness.
+type world struct {
+	setup
+	in    *embed.Instance
+	dws   *embed.DWS
+	cfg   *config.Config
+	nodes *nodes
+	*witness
+
+	giveUp    map[embed.JobID]bool
+	noEnv     map[embed.JobID]bool
+	setupFail map[embed.JobID]bool
+	agents    []*embed.Module
+}
+
+// newWorld makes a world that has come up: all services as idle asks.
+func newWorld(s setup) *world {
+	if s.Size == 0 {
+		s.Size = 4
+	}
+	w := &world{setup: s, giveUp: map[embed.JobID]bool{}, noEnv: map[embed.JobID]bool{}, setupFail: map[embed.JobID]bool{}}
+	text := s.toml()
+	w.witness = newWitness(w)
+	w.in = embed.New(embed.Options{
+		Size: s.Size, Topology: s.Topology, Seed: s.Seed, Latency: s.Latency, Config: text, Cores: 4,
+		LostAfter: s.LostAfter,
+		OnTasks:   w.witness.tasks,
+		OnEvent:   w.witness.event,
+		ExecDelay: func(_ embed.JobID, p embed.ExecPhase) time.Duration {
+			if p == embed.ExecKill {
+				return 30 * time.Millisecond
+			}
+			return 5 * time.Millisecond
+		},
+	})
+	var err error
+	if w.cfg, err = config.Parse([]byte(w.in.Config())); err != nil {
+		panic(err)
+	}
+	w.nodes = newNodes(w)
+	w.in.Exec(w.nodes.run)
+	w.agents = make([]*embed.Module, s.Size)
+	if s.DWS == dwsFirst {
+		w.loadDWS()
+	}
+	w.loadPlugin()
+	if s.DWS == dwsLast {
+		w.loadDWS()
+	}
+	for r := range s.Size {
+		w.loadAgent(r)
+	}
+	w.in.Advance(time.Second)
+	return w
+}
+
+func (w *world) loadDWS() {
+	var err error
+	w.dws, err = w.in.DWS(embed.DWSOptions{
+		SetupDelay:    w.SetupDelay,
+		PostRunDelay:  w.PostRunDelay,
+		EpilogTimeout: w.EpilogLimit,
+		NoEnvironment: func(id embed.JobID) bool { return w.noEnv[id] },
+		SetupFail:     func(id embed.JobID) bool { return w.setupFail[id] },
+		MountNeeds:    func(_ embed.JobID, ranks []int) bool { return w.nodes.mountable(ranks) },
+		UnmountNeeds:  func(id embed.JobID, ranks []int) bool { return w.giveUp[id] || w.nodes.mountable(ranks) },
+		EpilogStatus: func(id embed.JobID) int {
+			if w.giveUp[id] {
+				return 1
+			}
+			return 0
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+}
+
+// hooked tells whether the plugin is loaded.
+func (w *world) hooked() bool { return w.pluginUp }
+
+func (w *world) loadPlugin() {
+	if w.pluginUp {
+		return
+	}
+	if _, err := w.in.LoadPlugin("burrow.so", "", roles.Hooks); err != nil {
+		panic(err)
+	}
+	w.pluginUp = true
+}
+
+func (w *world) removePlugin() {
+	if !w.pluginUp {
+		return
+	}
+	// What was held is let go: nothing can be asked of burrow for these.
+	w.unwatched()
+	w.pluginUp = false
+	if err := w.in.RemovePlugin("burrow.so"); err != nil {
+		panic(err)
+	}
+}
+
+// live tells whether a rank has an agent.
+func (w *world) live(rank int) bool {
+	m := w.agents[rank]
+	return w.in.Up(rank) && m != nil && !m.Ended()
+}
+
+func (w *world) loadAgent(rank int) {
+	if !w.in.Up(rank) || w.live(rank) {
+		return
+	}
+	m, err := w.in.LoadModule(rank, "burrow", nil, roles.StartAgent)
+	if err != nil {
+		// A broker that crashed and is not missed yet can't answer.
+		if w.LostAfter == 0 {
+			panic(err)
+		}
+		return
+	}
+	w.agents[rank] = m
+}
+
+func (w *world) loadAgents() {
+	for r := range w.Size {
+		w.loadAgent(r)
+	}
+}
+
+// killAgent ends an agent as kill -9 would; unloadAgent in order.
+func (w *world) killAgent(rank int) {
+	if w.live(rank) {
+		w.blame(rank, agentGone...)
+		w.agents[rank].Kill()
+	}
+}
+
+func (w *world) unloadAgent(rank int) {
+	if w.live(rank) {
+		w.blame(rank, agentGone...)
+		w.agents[rank].Unload()
+	}
+}
+
+func (w *world) loseRank(rank int) {
+	if rank == 0 || !w.in.Up(rank) {
+		return
+	}
+	for r := range w.Size {
+		if w.below(r, rank) {
+			w.blame(r, agentGone...)
+		}
+	}
+	w.in.LoseRank(rank)
+}
+
+// below tells whether rank r is in the subtree of top.
+func (w *world) below(r, top int) bool {
+	for ; r >= 0; r = w.in.Parent(r) {
+		if r == top {
+			return true
+		}
+	}
+	return false
+}
+
+// returnRank has a rank back, and its agent loaded as rc1 does.
+func (w *world) returnRank(rank int) {
+	if p := w.in.Parent(rank); p < 0 || !w.in.Up(p) {
+		return
+	}
+	w.in.ReturnRank(rank)
+	w.loadAgents()
+}
+
+// agentGone are the reasons that are true of a node without its agent.
+var agentGone = []string{"agent is not loaded", "lost contact", "is being unloaded", "module disconnect",
+	"on the way there does not answer", "no answer from the burrow agent"}
+
+func (w *world) restartJobManager() {
+	w.in.RestartJobManager()
+	w.witness.reread()
+}
+
+// restartBroker kills all brokers and starts them; agents are loaded after a
+// while, as rc1 does after the job manager.
+func (w *world) restartBroker() {
+	w.in.RestartBroker(0)
+	w.witness.reread()
+	w.in.Advance(50 * time.Millisecond)
+	w.loadAgents()
+}
+
+func (w *world) submit(s embed.Jobspec) embed.JobID {
+	id, err := w.in.Submit(s)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// release drops what given-up unmounts left.
+func (w *world) release(ranks string) error {
+	_, err := w.in.RPC(0, 0, "job-manager.burrow.release", fmt.Sprintf(`{"ranks":%q}`, ranks))
+	return err
+}
+
+func (w *world) allRanks() string { return fmt.Sprintf("0-%d", w.Size-1) }
