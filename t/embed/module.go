@@ -72,7 +72,8 @@ func (in *Instance) LoadModule(rank int, name string, args []string, start func(
 // Unload ends the module as `flux module remove` does: its reactor is
 // stopped, its stop function is called, requests that it did not look at get
 // ENOSYS, and services that it used get a disconnect. Requests that it took
-// and did not answer stay unanswered, unless it runs as a process.
+// and did not answer stay unanswered for ever, unless it runs as a process:
+// then they get EHOSTUNREACH, "module disconnect" (all three seen on 0.88).
 func (m *Module) Unload() {
 	if !m.ended {
 		m.end(true)
