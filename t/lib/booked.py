@@ -11,16 +11,18 @@ import sys
 
 import flux
 import flux.job
-import flux.kvs
 from flux.idset import IDset
 
 
 def holdings(handle, jobid):
     """[(rank, child, id), start, end) of one job"""
-    base = flux.job.JobID(jobid).kvs
+
+    def lookup(key):
+        return handle.rpc("job-info.lookup", {"id": jobid, "keys": [key], "flags": 0}).get()[key]
+
     try:
-        log = flux.kvs.get_key_raw(handle, base + ".eventlog").decode()
-        R = json.loads(flux.kvs.get_key_raw(handle, base + ".R").decode())
+        log = lookup("eventlog")
+        R = json.loads(lookup("R"))
     except (OSError, ValueError):
         return []
     start, end, released = None, float("inf"), {}

@@ -46,7 +46,7 @@ have_fluxion() {
 }
 
 # stat PATH - one figure of the scheduler's report, such as hello.recovered
-stat() { flux module stats --parse="$1" sched-burrow; }
+stat() { flux module stats --parse="$1" sched-burrow | tr -d '"'; }
 is() { test "$(stat "$1")" = "$2" || { echo "$1 is $(stat "$1"), want $2"; return 1; }; }
 
 MOCK=--setattr=exec.test.run_duration=24h
@@ -76,3 +76,11 @@ free_again() {
         test "$(flux resource list -s free -no '{nnodes}')" = "$(flux resource list -s all -no '{nnodes}')" &&
         is nodes.idle "$(stat nodes.all)"
 }
+
+# The hooks give R out of the job manager's memory; without, it is read from
+# the KVS.
+hooks() { flux jobtap list | grep -q burrow.so || flux jobtap load "$SO"; }
+nohooks() { flux jobtap remove burrow.so 2> /dev/null || true; }
+reload() { mark && load burrow "$@"; }
+all() { for id in "$@"; do started "$id" || return 1; done; }
+alive() { for id in "$@"; do test "$(flux jobs -no '{state}' "$id")" = RUN || return 1; done; }

@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-or-later
+test_description='each scheduler takes running jobs over from each other, where it can'
+. "$(dirname "$0")/lib/burrow.sh"
+. "$T/lib/sched.sh"
+CONF="$(fake_conf 8 4 2)
+[modules]
+alternatives.sched = \"sched-simple\""
+under_flux 1
+. "$SHARNESS"
+
+have_fluxion && test_set_prereq FLUXION
+
+# change FROM TO - jobs of FROM run on under TO, and nothing of theirs is given
+# out again: what is free takes six more whole-node jobs, no seventh
+change() {
+	load $1 && a=$(submit -N2 --exclusive) && b=$(submit -n1) && all $a $b && load $2 &&
+	alive $a $b && submit --cc=1-6 -N1 --exclusive > more && sleep 1 &&
+	test $(flux jobs -f running -no "{id}" $(cat more) | wc -l) = 5 && alive $a $b && booked &&
+	cancel_all
+}
+test_expect_success 'simple to burrow' 'change simple burrow && free_again'
+test_expect_success 'burrow to simple' 'change burrow simple'
+test_expect_success 'burrow to burrow' 'change burrow burrow && free_again'
+test_expect_success FLUXION 'fluxion to burrow' '
+	change fluxion burrow && free_again && test $(warnings) = 0
+'
+test_expect_success FLUXION 'burrow to fluxion: the jobs run on' '
+	load burrow && a=$(submit -N2 --exclusive) && started $a && load fluxion &&
+	b=$(submit -N2 --exclusive) && started $b && alive $a && booked && cancel_all
+'
+test_expect_success FLUXION 'fluxion to burrow to simple to burrow' '
+	load fluxion && a=$(submit -N2 --exclusive) && started $a && load burrow && b=$(submit -N2 --exclusive) && started $b &&
+	load simple && c=$(submit -N2 --exclusive) && started $c && load burrow && d=$(submit -N2 --exclusive) && started $d &&
+	alive $a $b $c $d && is hello.recovered 3 && booked && cancel_all && free_again
+'
+test_expect_success 'end' 'load simple'
+test_done
