@@ -5,6 +5,7 @@ package embed
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -21,6 +22,16 @@ type DWS struct {
 	h    *Handle // the service's
 	opts DWSOptions
 	jobs map[JobID]*dwsJob
+	// told is what the service has told the plugin of each job. The workflows
+	// live outside of Flux, so it survives.
+	told map[JobID]*dwsTold
+}
+
+type dwsTold struct {
+	created     bool
+	environment bool
+	epilog      bool
+	status      int
 }
 
 // DWSOptions are the switches of the service.
@@ -59,7 +70,7 @@ const dwsPoll = 100 * time.Millisecond
 // DWS loads the plugin now: call it before or after another plugin is loaded
 // to have its callbacks come first or last.
 func (in *Instance) DWS(opts DWSOptions) (*DWS, error) {
-	d := &DWS{in: in, opts: opts, jobs: map[JobID]*dwsJob{}}
+	d := &DWS{in: in, opts: opts, jobs: map[JobID]*dwsJob{}, told: map[JobID]*dwsTold{}}
 	d.h = in.newHandle(0, "dws")
 	var err error
 	d.Plugin, err = in.loadSpec(PluginSpec{Name: "dws.so", setup: d.setup})
@@ -87,9 +98,59 @@ func (d *DWS) setup(p *Plugin) error {
 	return nil
 }
 
-// restart: the service is a process of its own that starts again with the
-// instance; what it knew of jobs it has from its own records.
-func (d *DWS) restart() { d.h = d.in.newHandle(0, "dws") }
+// restart: the service starts again with the instance. It looks at all
+// workflows, and tells again what a killed broker may have lost before it was
+// committed: the holds that the eventlog has open are finished once more.
+func (d *DWS) restart() {
+	d.h = d.in.newHandle(0, "dws")
+	var ids []JobID
+	for id := range d.told {
+		ids = append(ids, id)
+	}
+	sortIDs(ids)
+	for _, id := range ids {
+		told := d.told[id]
+		if told.created {
+			d.created(id)
+		}
+		if told.environment {
+			d.toPlugin(id, func(j *job) {
+				if j.state == StateRun && j.holds("prolog", "dws-setup") > 0 {
+					d.Environment(id)
+				}
+			})
+		}
+		if told.epilog {
+			d.toPlugin(id, func(j *job) {
+				if j.state == StateCleanup && j.holds("epilog", "dws-epilog") > 0 {
+					d.EndEpilog(id, told.status)
+				}
+			})
+		}
+	}
+}
+
+func (d *DWS) tell(id JobID) *dwsTold {
+	if d.told[id] == nil {
+		d.told[id] = &dwsTold{}
+	}
+	return d.told[id]
+}
+
+// holds counts the open holds of a name in the eventlog.
+func (j *job) holds(what, description string) int {
+	n := 0
+	for _, e := range j.eventlog {
+		if strings.HasPrefix(e.Name, what+"-") && jsonGet(e.Context, "description").Str == description {
+			if e.Name == what+"-start" {
+				n++
+			} else {
+				n--
+			}
+		}
+	}
+	return n
+}
 
 func (d *DWS) job(j *job) *dwsJob {
 	x := d.jobs[j.id]
@@ -107,9 +168,17 @@ func (d *DWS) toService(fn func()) {
 }
 
 func (d *DWS) toPlugin(id JobID, fn func(*job)) {
-	d.in.post(d.h.id, d.in.jm.h.id, task{fn: func() {
+	h := d.h
+	d.in.post(h.id, d.in.jm.h.id, task{fn: func() {
+		if h != d.h {
+			return // the broker was killed with the message on its way
+		}
 		if !d.in.jm.up || d.Plugin.destroyed {
-			d.in.after(d.h, dwsPoll, func() { d.toPlugin(id, fn) })
+			d.in.after(h, dwsPoll, func() {
+				if h == d.h {
+					d.toPlugin(id, fn)
+				}
+			})
 			return
 		}
 		if j := d.in.jm.byID[id]; j != nil {
@@ -132,16 +201,18 @@ func (d *DWS) depend(j *job, _ *Args) {
 	d.job(j)
 	d.in.jm.post(j, "dependency-add", `{"description":"dws-create"}`)
 	d.Plugin.subscribe(j)
-	d.toService(func() {
-		d.toPlugin(id, func(j *job) {
-			jm := d.in.jm
-			if j.state != StateDepend {
-				return
-			}
-			resources := jsonGet(j.jobspec, "resources").Raw
-			jm.post(j, "jobspec-update", `{"resources":`+resources+`}`)
-			jm.post(j, "dependency-remove", `{"description":"dws-create"}`)
-		})
+	d.toService(func() { d.created(id) })
+}
+
+func (d *DWS) created(id JobID) {
+	d.tell(id).created = true
+	d.toPlugin(id, func(j *job) {
+		if j.state != StateDepend || len(j.deps) == 0 {
+			return
+		}
+		resources := jsonGet(j.jobspec, "resources").Raw
+		d.in.jm.post(j, "jobspec-update", `{"resources":`+resources+`}`)
+		d.in.jm.post(j, "dependency-remove", `{"description":"dws-create"}`)
 	})
 }
 
@@ -187,6 +258,7 @@ func (d *DWS) mounted(id JobID, x *dwsJob, phase int) {
 // Environment has a job's setup end now: dws_environment is posted and the
 // prolog hold is finished.
 func (d *DWS) Environment(id JobID) {
+	d.tell(id).environment = true
 	d.toPlugin(id, func(j *job) {
 		jm, x := d.in.jm, d.job(j)
 		if j.readonly {
@@ -257,6 +329,8 @@ func (d *DWS) unmounted(id JobID, x *dwsJob, phase int) {
 
 // EndEpilog has a job's epilog end now.
 func (d *DWS) EndEpilog(id JobID, status int) {
+	t := d.tell(id)
+	t.epilog, t.status = true, status
 	d.toPlugin(id, func(j *job) {
 		jm, x := d.in.jm, d.job(j)
 		if j.state != StateCleanup {

@@ -77,7 +77,7 @@ func (x *exec) tell(e *execJob, kind string, status int, note string) {
 func (x *exec) start(id JobID, reattach bool, jobspec, r string) {
 	x.in.post(x.in.jm.h.id, x.h.id, task{owner: x.h, fn: func() {
 		if e := x.jobs[id]; e != nil {
-			x.reattach(e)
+			x.reattach(e, reattach)
 			return
 		}
 		e := &execJob{id: id, attached: true, ranks: ranksOfR(r), start0: jsonGet(r, "execution.starttime").Float()}
@@ -98,13 +98,18 @@ func (x *exec) start(id JobID, reattach bool, jobspec, r string) {
 	}})
 }
 
-// reattach: a new job manager asks for a job that is here.
-func (x *exec) reattach(e *execJob) {
+// reattach: a new job manager asks for a job that is here. One that was killed
+// before it committed "start" does not know that the job started.
+func (x *exec) reattach(e *execJob, known bool) {
 	e.attached = true
 	if !e.started && !e.finalizing {
 		return // it will tell
 	}
-	x.tell(e, "reattached", 0, "")
+	if known {
+		x.tell(e, "reattached", 0, "")
+	} else {
+		x.tell(e, "start", 0, "")
+	}
 	if e.complete {
 		x.tell(e, "finish", e.status, "")
 		x.finalize(e)
