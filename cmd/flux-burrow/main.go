@@ -3,4 +3,12 @@
 // Flux-burrow is the command line of burrow, run as flux burrow.
 package main
 
-func main() {}
+import (
+	"os"
+
+	"flux-burrow/cmd/flux-burrow/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
