@@ -139,6 +139,27 @@ func TestDWSAndRestarts(t *testing.T) {
 	}
 }
 
+// A broker that is killed at any step loses what was not committed. A rabbit
+// job that it still knows ends all the same.
+func TestKilledAtEachStep(t *testing.T) {
+	for steps := 1; steps < 60; steps++ {
+		in := embed.New(embed.Options{Size: 2, Seed: uint64(steps)})
+		d, err := in.DWS(embed.DWSOptions{SetupDelay: time.Second, PostRunDelay: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := submit(t, in, embed.Jobspec{Nodes: 2, Run: time.Second, DW: dw})
+		for range steps {
+			in.Step()
+		}
+		in.RestartBroker(0)
+		if !in.Run(in.Idle, time.Hour) {
+			t.Fatalf("killed after %d steps: stuck in %v: %s; %v", steps, in.State(id), names(in, id), d)
+		}
+		closed(t, in)
+	}
+}
+
 // A hold that is open when the job manager restarts is replayed; start was
 // posted, but a plugin that asks is told otherwise, and can start a prolog
 // (FACTS 13).
