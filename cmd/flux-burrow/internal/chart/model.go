@@ -210,14 +210,15 @@ func (b *builder) hold(group, name string, at float64) {
 // free ends the oldest open hold of that name. One that ends without a start
 // is noted as a mark: it ended another's.
 func (b *builder) free(group string, c context, at float64) {
-	if group == "epilog" && c.Description == dwsEpilog {
-		b.unmounted, b.given = at, c.Status != 0
-	}
 	if i, ok := b.rows[[2]string{group, c.Description}]; ok {
 		r := &b.c.Rows[i]
 		for j := range r.Spans {
 			if s := &r.Spans[j]; s.Open {
 				s.Open, s.To, s.Status = false, max(at, s.From), c.Status
+				if r.Name == dwsEpilog && group == "epilog" {
+					b.unmounted = at
+					b.given = b.given || c.Status != 0
+				}
 				return
 			}
 		}
