@@ -33,6 +33,11 @@ under_flux() {
     trap 'rm -rf "$BURROW_UNDER_FLUX"' EXIT
     mkdir "$BURROW_UNDER_FLUX/conf"
     printf '%s\n' "$CONF" > "$BURROW_UNDER_FLUX/conf/burrow.toml"
+    # The scheduler that comes with flux-core, whatever else is installed
+    test -n "$SCHED_CONF" || SCHED_CONF='[modules]
+alternatives.sched = "sched-simple"
+alternatives.feasibility = "sched-simple"'
+    printf '%s\n' "$SCHED_CONF" > "$BURROW_UNDER_FLUX/conf/sched.toml"
     # No exec: the trap is to clean up.
     timeout -k 5 "${LIMIT:-200}" flux start -s "$size" -c "$BURROW_UNDER_FLUX/conf" "$@" \
         sh "$T/$(basename "$0")" -v < /dev/null
