@@ -96,6 +96,7 @@ func (h *Hooks) act(w *window, e Effect, current bool) {
 		})
 	case Keep:
 		h.keep(w)
+		h.wake()
 	}
 }
 
@@ -163,26 +164,28 @@ func (h *Hooks) wish(w *window, p phase.Phase, ranks *idset.Set) {
 	h.stats.Wishes++
 	gen := h.nextGen()
 	w.phase, w.gen = p, gen
-	w.waiting = nil
+	w.waiting, w.absent = nil, nil
 	if p == phase.Mount || p == phase.Unmount || !h.cfg.RunIsIdle() {
-		h.unclean.AddSet(ranks)
+		h.soil(ranks)
 	}
-	h.host.Set(wire.SetRequest{Ranks: ranks, Need: wire.Need{ID: w.id, Phase: p, Gen: gen}},
-		func(r wire.SetResponse) {
-			if !h.closed {
-				h.answered(w, p, gen, ranks, r)
-			}
-		})
+	h.ask(ranks, wire.Need{ID: w.id, Phase: p, Gen: gen}, func(r wire.SetResponse, soiled *idset.Set) {
+		h.answered(w, p, gen, ranks, r, soiled)
+	})
 }
 
-func (h *Hooks) answered(w *window, p phase.Phase, gen uint64, ranks *idset.Set, r wire.SetResponse) {
+func (h *Hooks) answered(w *window, p phase.Phase, gen uint64, ranks *idset.Set, r wire.SetResponse, soiled *idset.Set) {
 	if w.gen != gen {
 		return
 	}
-	if !w.rabbit {
+	h.learn(ranks, p, r, soiled)
+	if p == phase.Idle {
+		h.ended(w.id, ranks, gen, r)
+	}
+	if w.rabbit {
+		h.excuse(w, p, &r)
+	} else {
 		r.Failed = h.withAgent(r.Failed)
 	}
-	h.learn(ranks, p, r)
 	tooMany := h.judge(w, p, r)
 	switch {
 	case tooMany:
@@ -194,7 +197,11 @@ func (h *Hooks) answered(w *window, p phase.Phase, gen uint64, ranks *idset.Set,
 	default:
 		h.event(w, Ready, false)
 	}
-	h.wake()
+	// Only what lets go of a need is worth a repeat of others' wishes. A
+	// repeat that lets others repeat would never end.
+	if p == phase.Idle || p == phase.Run && ranks == w.ranks {
+		h.wake()
+	}
 }
 
 // withAgent leaves out ranks that never had an agent: a job without a rabbit
@@ -214,7 +221,7 @@ func (h *Hooks) withAgent(failed []wire.RankText) []wire.RankText {
 
 // wake repeats the wishes that wait for another job on their nodes.
 func (h *Hooks) wake() {
-	for _, w := range h.windows {
+	for _, w := range h.sorted() {
 		if !w.waiting.Empty() && !h.needed(w) {
 			h.wishAgain(w)
 		}
@@ -240,7 +247,12 @@ func (h *Hooks) wishAgain(w *window) {
 		w.cancelRetry()
 		w.cancelRetry = nil
 	}
-	h.wish(w, phase.Run, w.waiting)
+	// No other window needs them, or one has for long: what is left of jobs
+	// that are over is to go.
+	ranks := w.waiting
+	h.unkeep(ranks)
+	h.tellAgain(ranks)
+	h.wish(w, phase.Run, ranks)
 }
 
 // judge applies the policy to what failed, and tells whether the job is to

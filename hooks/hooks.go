@@ -16,6 +16,8 @@ package hooks
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"flux-burrow/hooks/config"
@@ -41,8 +43,12 @@ type window struct {
 	// phase and gen are of the last wish.
 	phase phase.Phase
 	gen   uint64
-	// waiting are ranks where another job still needs a service up.
+	// waiting are ranks where another job still needs a service up, absent those
+	// whose agent is not there yet after a load. There are none while a wish is
+	// on its way.
 	waiting *idset.Set
+	absent  *idset.Set
+	resumed bool
 	retryIn time.Duration
 	// failed are the ranks that failed, in all phases.
 	failed *idset.Set
@@ -55,8 +61,9 @@ type window struct {
 
 // stamp tells entries apart: what was read may come as a callback too.
 type stamp struct {
-	at   float64
-	name string
+	at          float64
+	name        string
+	description string
 }
 
 // Hooks are the windows of all jobs.
@@ -75,6 +82,13 @@ type Hooks struct {
 	unclean *idset.Set
 	// managed are ranks that had an agent at some time.
 	managed *idset.Set
+	// inFlight has, for each wish on its way, the ranks that became unclean
+	// since it was sent.
+	inFlight map[*idset.Set]bool
+	// owed are ends of jobs that ranks may not have heard of.
+	owed map[uint64]*keep
+	// graceOver: the time in which absent ranks are waited for is over.
+	graceOver bool
 
 	// reading counts what is being read before nodes can be told anything.
 	reading int
@@ -114,6 +128,9 @@ func New(host Host, cfg *config.Config) *Hooks {
 		managed: idset.New(),
 		verify:  idset.New(),
 		timers:  map[*func()]bool{},
+
+		inFlight: map[*idset.Set]bool{},
+		owed:     map[uint64]*keep{},
 	}
 	h.floor = h.nextGen()
 	if n := int(host.Size()); n > 0 {
@@ -128,6 +145,7 @@ func New(host Host, cfg *config.Config) *Hooks {
 		}
 	})
 	h.reading++
+	h.after(cfg.ServiceTimeout, h.endGrace)
 	return h
 }
 
@@ -189,27 +207,23 @@ func (h *Hooks) reset() {
 // the answer which are as run wants them.
 func (h *Hooks) check(ranks *idset.Set) {
 	h.stats.Wishes++
-	h.host.Set(wire.SetRequest{Ranks: ranks, Need: wire.Need{Phase: phase.Idle, Gen: h.floor}},
-		func(r wire.SetResponse) {
-			if h.closed {
-				return
+	h.ask(ranks, wire.Need{Phase: phase.Idle, Gen: h.floor}, func(r wire.SetResponse, soiled *idset.Set) {
+		h.learn(ranks, phase.Idle, r, soiled)
+		for _, f := range r.Failed {
+			switch {
+			case f.Reason == wire.NotLoaded, wire.IsLost(f.Reason):
+			case h.cfg.OnFailure == config.Drain:
+				h.drain(f)
+			default:
+				h.host.Log(logErr, "ranks %s: %s", f.Ranks, f.Reason)
 			}
-			h.learn(ranks, phase.Idle, r)
-			for _, f := range r.Failed {
-				switch {
-				case f.Reason == wire.NotLoaded, wire.IsLost(f.Reason):
-				case h.cfg.OnFailure == config.Drain:
-					h.drain(f)
-				default:
-					h.host.Log(logErr, "ranks %s: %s", f.Ranks, f.Reason)
-				}
-			}
-			h.wake()
-		})
+		}
+		h.wake()
+	})
 }
 
 // learn takes from an answer which ranks are as run wants them.
-func (h *Hooks) learn(ranks *idset.Set, p phase.Phase, r wire.SetResponse) {
+func (h *Hooks) learn(ranks *idset.Set, p phase.Phase, r wire.SetResponse, soiled *idset.Set) {
 	ok := ranks.Difference(r.FailedRanks())
 	h.managed.AddSet(ok)
 	if !r.Waiting.Empty() {
@@ -232,6 +246,7 @@ func (h *Hooks) learn(ranks *idset.Set, p phase.Phase, r wire.SetResponse) {
 	for _, k := range h.kept {
 		ok.RemoveSet(k.ranks)
 	}
+	ok.RemoveSet(soiled)
 	h.unclean.RemoveSet(ok)
 }
 
@@ -240,18 +255,19 @@ func (h *Hooks) learn(ranks *idset.Set, p phase.Phase, r wire.SetResponse) {
 func (h *Hooks) Wanted(rank uint32, reply func(wire.WantedResponse)) {
 	answer := func() {
 		r := wire.WantedResponse{Needs: []wire.Need{}, Gen: h.floor}
-		for _, w := range h.windows {
+		h.came(rank)
+		for _, w := range h.sorted() {
 			if w.gen != 0 && w.phase != phase.Idle && w.ranks.Contains(int(rank)) {
 				r.Needs = append(r.Needs, wire.Need{ID: w.id, Phase: w.phase, Gen: w.gen})
 			}
 		}
-		for id, k := range h.kept {
-			if k.ranks.Contains(int(rank)) {
+		for _, id := range slices.Sorted(maps.Keys(h.kept)) {
+			if k := h.kept[id]; k.ranks.Contains(int(rank)) {
 				r.Needs = append(r.Needs, wire.Need{ID: id, Phase: phase.Unmount, Gen: k.gen})
 			}
 		}
 		h.managed.Add(int(rank))
-		h.unclean.Add(int(rank))
+		h.soil(idset.New(int(rank)))
 		reply(r)
 		if h.verify.Empty() {
 			h.after(verifyDelay, func() {
@@ -276,7 +292,7 @@ func (h *Hooks) Enabled() bool { return h.cfg.Enable }
 func (h *Hooks) Reconfigure(cfg *config.Config) {
 	h.cfg = cfg
 	if n := int(h.host.Size()); n > 0 {
-		h.unclean.AddRange(0, n-1)
+		h.soil(idset.NewRange(0, n-1))
 	}
 	if h.reading == 0 {
 		h.reset()
@@ -295,7 +311,7 @@ func (h *Hooks) Close() {
 		(*key)()
 	}
 	h.timers = nil
-	for _, w := range h.windows {
+	for _, w := range h.sorted() {
 		if w.prolog {
 			w.prolog = false
 			if h.host.FreeProlog(w.id, prologName, 0) == nil {

@@ -5,6 +5,7 @@ package hooks
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -13,6 +14,10 @@ import (
 
 // maxReading bounds how many eventlogs are read at a time after a load.
 const maxReading = 64
+
+// commitWait is how long the job manager may keep events before it commits
+// them to the KVS, and more. It gathers them for 10 ms (event.c).
+const commitWait = 100 * time.Millisecond
 
 // job is what a jobtap callback says of its job.
 type job struct {
@@ -60,7 +65,7 @@ func (h *Hooks) New(args string) {
 		// No R: it never ran.
 		return
 	}
-	w := &window{id: j.id, rabbit: j.rabbit, state: Reading, ranks: ranks, failed: idset.New(), seen: map[stamp]bool{}}
+	w := &window{id: j.id, rabbit: j.rabbit, state: Reading, ranks: ranks, failed: idset.New(), seen: map[stamp]bool{}, resumed: true}
 	h.windows[j.id] = w
 	if err := h.host.Subscribe(j.id); err != nil {
 		h.fault("%s: subscribe: %v", idString(j.id), err)
@@ -68,7 +73,9 @@ func (h *Hooks) New(args string) {
 	h.reading++
 	h.queue = append(h.queue, j.id)
 	if len(h.queue) <= maxReading {
-		h.readLog(w)
+		// An event that was posted just now is not in the KVS yet, and is not
+		// told of either.
+		h.after(commitWait, func() { h.readLog(w) })
 	}
 }
 
@@ -115,10 +122,10 @@ func (h *Hooks) resume(w *window, text string) {
 	}
 	for _, e := range entries {
 		w.facts.add(e)
-		w.seen[stamp{e.Timestamp, e.Name}] = true
+		w.seen[e.stamp()] = true
 	}
 	for _, e := range w.early {
-		if !w.seen[stamp{e.Timestamp, e.Name}] {
+		if !w.seen[e.stamp()] {
 			w.facts.add(e)
 		}
 	}
@@ -215,7 +222,7 @@ func (h *Hooks) JobEvent(args string) {
 		return
 	}
 	if w.seen != nil {
-		if w.seen[stamp{e.Timestamp, e.Name}] {
+		if w.seen[e.stamp()] {
 			return
 		}
 	}

@@ -4,6 +4,8 @@ package hooks
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"flux-burrow/hooks/phase"
 	"flux-burrow/hooks/wire"
@@ -21,6 +23,8 @@ type keep struct {
 func (h *Hooks) keep(w *window) {
 	h.stats.GivenUp++
 	h.kept[w.id] = &keep{ranks: w.ranks.Clone(), gen: w.gen}
+	// What needs the services from now on is what is kept, not the window.
+	w.phase = phase.Idle
 	h.storeKept()
 	h.host.Log(logWarning, "%s: its unmount was given up (%s, status %d): services stay up on ranks %s until "+
 		"the next job there or flux burrow release %s", idString(w.id), dwsEpilog, w.facts.dwsStatus, w.ranks, w.ranks)
@@ -29,7 +33,8 @@ func (h *Hooks) keep(w *window) {
 // unkeep ends what was kept on ranks.
 func (h *Hooks) unkeep(ranks *idset.Set) []wire.JobRanks {
 	released := []wire.JobRanks{}
-	for id, k := range h.kept {
+	for _, id := range slices.Sorted(maps.Keys(h.kept)) {
+		k := h.kept[id]
 		part := k.ranks.Intersect(ranks)
 		if part.Empty() {
 			continue
@@ -39,13 +44,7 @@ func (h *Hooks) unkeep(ranks *idset.Set) []wire.JobRanks {
 			delete(h.kept, id)
 		}
 		released = append(released, wire.JobRanks{ID: id, Ranks: part})
-		h.host.Set(wire.SetRequest{Ranks: part, Need: wire.Need{ID: id, Phase: phase.Idle, Gen: h.nextGen()}},
-			func(r wire.SetResponse) {
-				if !h.closed {
-					h.learn(part, phase.Idle, r)
-					h.wake()
-				}
-			})
+		h.end(id, part, h.nextGen())
 	}
 	if len(released) > 0 {
 		h.storeKept()
@@ -66,8 +65,8 @@ type storedKeep struct {
 
 func (h *Hooks) storeKept() {
 	list := []storedKeep{}
-	for id, k := range h.kept {
-		list = append(list, storedKeep{id, k.ranks, k.gen})
+	for _, id := range slices.Sorted(maps.Keys(h.kept)) {
+		list = append(list, storedKeep{id, h.kept[id].ranks, h.kept[id].gen})
 	}
 	h.host.Store(keptKey, wire.Encode(list))
 }
@@ -88,8 +87,8 @@ func (h *Hooks) loadKept(done func()) {
 			if !s.Ranks.Empty() && h.kept[s.ID] == nil {
 				// Above the floor, so that the nodes do not drop it.
 				h.kept[s.ID] = &keep{ranks: s.Ranks, gen: h.nextGen()}
-				h.host.Set(wire.SetRequest{Ranks: s.Ranks, Need: wire.Need{ID: s.ID, Phase: phase.Unmount, Gen: h.kept[s.ID].gen}},
-					func(wire.SetResponse) {})
+				h.ask(s.Ranks, wire.Need{ID: s.ID, Phase: phase.Unmount, Gen: h.kept[s.ID].gen},
+					func(wire.SetResponse, *idset.Set) {})
 			}
 		}
 		done()

@@ -5,6 +5,8 @@ package hooks
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // Entry is an event of a job's eventlog (RFC 18).
@@ -44,6 +46,11 @@ type facts struct {
 	started     bool
 	cleanup     bool
 	ended       bool // no task runs any more
+}
+
+// stamp is what an entry is known by.
+func (e Entry) stamp() stamp {
+	return stamp{e.Timestamp, e.Name, gjson.GetBytes(e.Context, "description").Str}
 }
 
 // add takes one entry into account.
@@ -155,7 +162,9 @@ func resume(f facts, rabbit bool, idleIsRun bool) (State, []Effect) {
 	case f.holds[dwsEpilog] > 0:
 		return Unmounting, append(do, WishUnmount)
 	case f.dwsSeen && f.dwsStatus != 0:
-		return Over, append(do, Keep, FreeEpilog)
+		// The wish makes the need known anew: agents drop what an earlier load
+		// asked for.
+		return Over, append(do, WishUnmount, Keep, FreeEpilog)
 	case f.dwsSeen:
 		return Idling, append(do, WishIdle)
 	}

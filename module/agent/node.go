@@ -236,15 +236,7 @@ func (n *Node) expire(w *waiter) {
 		return
 	}
 	n.waiters = slices.Delete(n.waiters, i, i+1)
-	r := n.judge(w)
-	if n.busy || n.paused {
-		for _, s := range n.services {
-			if want := wanted(s.Up.Has(w.Phase)); s.state != want && s.state != control.Absent && s.err == nil {
-				r.Failed = multierror.Append(r.Failed, fmt.Errorf("%s: not %s after %v", s.Unit, want, n.cfg.ServiceTimeout))
-			}
-		}
-	}
-	w.reply(r)
+	w.reply(n.judge(w))
 }
 
 func wanted(up bool) control.State {
@@ -252,6 +244,13 @@ func wanted(up bool) control.State {
 		return control.Up
 	}
 	return control.Down
+}
+
+func verb(want control.State) control.Verb {
+	if want == control.Up {
+		return control.Start
+	}
+	return control.Stop
 }
 
 // target is what a service is to be for the needs of all jobs, and the need
@@ -293,12 +292,15 @@ func (n *Node) judge(w *waiter) Result {
 		case s.state == control.Absent:
 			r.Skipped = append(r.Skipped, s.Unit)
 		case s.state == want:
-		case target != want && s.state == target:
+		case target != want:
+			// As another job needs it, or on its way there.
 			r.Waiting = true
 		case s.err != nil:
 			faults = multierror.Append(faults, s.err)
-		case !n.busy && !n.paused:
-			faults = multierror.Append(faults, fmt.Errorf("%s: is %s, not %s", s.Unit, s.state, want))
+		case n.busy || n.paused:
+			faults = multierror.Append(faults, fmt.Errorf("%s %s: not %s after %v", verb(want), s.Unit, want, n.cfg.ServiceTimeout))
+		default:
+			faults = multierror.Append(faults, fmt.Errorf("%s %s: is %s, not %s", verb(want), s.Unit, s.state, want))
 		}
 	}
 	if faults != nil {

@@ -73,6 +73,7 @@ func (n *Node) look() {
 func (n *Node) change(s *service, verb control.Verb) {
 	target, by := n.target(s)
 	n.busy = true
+	s.state = control.Unknown
 	n.stats.Changes++
 	ctl, start := n.ctl, n.host.Now()
 	ctl.Do(control.Order{

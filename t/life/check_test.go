@@ -29,13 +29,29 @@ func (w *world) healed() {
 	w.loadAgents()
 	w.loadPlugin()
 	w.undrain()
-	if !w.in.Run(w.in.Idle, 2*time.Minute) {
+	if !w.run(w.in.Idle, 2*time.Minute) {
 		for _, id := range w.in.Active() {
 			_ = w.in.Cancel(id)
 		}
-		if !w.in.Run(w.in.Idle, 5*time.Minute) {
+		if !w.run(w.in.Idle, time.Minute) {
+			w.freeDWS()
+		}
+		if !w.run(w.in.Idle, 5*time.Minute) {
 			for _, id := range w.in.Active() {
 				w.violated("G3: %s never ends", embed.JobIDString(id))
+			}
+		}
+	}
+}
+
+// freeDWS ends holds of dws that its plugin forgot when it was loaded anew.
+func (w *world) freeDWS() {
+	for _, id := range w.in.Active() {
+		for d, n := range w.job(id).holds {
+			if n > 0 && d == "dws-setup" {
+				w.in.PostEvent(id, "prolog-finish", `{"description":"dws-setup","status":1}`)
+			} else if n > 0 && d == "dws-epilog" {
+				w.in.PostEvent(id, "epilog-finish", `{"description":"dws-epilog","status":0}`)
 			}
 		}
 	}
@@ -63,7 +79,7 @@ func (w *world) check() []string {
 		w.violated("release: %v", err)
 	}
 	// A change that failed is tried again within five minutes.
-	w.in.Advance(6 * time.Minute)
+	w.advance(6 * time.Minute)
 	w.checkIdle()
 	w.checkDrains()
 	for _, l := range w.in.Log() {

@@ -190,7 +190,7 @@ func (h history) live(verbose bool) (broken []string, text string) {
 	}()
 	w := newWorld(h.setup)
 	for _, a := range h.actions {
-		w.in.Advance(a.wait)
+		w.advance(a.wait)
 		for range a.steps {
 			w.in.Step()
 		}

@@ -56,7 +56,9 @@ func newNodes(w *world) *nodes {
 }
 
 // refusal is the line that a failing command leaves on stderr.
-func refusal(f fault) string { return fmt.Sprintf("svc: no %s of %s on rank %d", f.verb, f.unit, f.rank) }
+func refusal(f fault) string {
+	return fmt.Sprintf("svc: no %s of %s on rank %d", f.verb, f.unit, f.rank)
+}
 
 // set makes a command misbehave, or heals it.
 func (n *nodes) set(f fault, m mishap) {
@@ -69,7 +71,7 @@ func (n *nodes) set(f fault, m mishap) {
 	case fails, failsLate:
 		n.w.blame(f.rank, refusal(f))
 	case hangs, hangsHard:
-		n.w.blame(f.rank, f.unit+": not ", f.unit+": svc: timed out")
+		n.w.blame(f.rank, f.unit+": not ", f.unit+": svc: timed out", f.unit+": is ")
 	}
 }
 

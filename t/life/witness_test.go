@@ -108,6 +108,12 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 			j.ranks = job.Ranks
 		}
 		j.freed = v.now()
+		if v.w.gapUntil < v.w.gapSince {
+			// A job that is new where no agent is.
+			for _, r := range j.ranks {
+				v.blame(r, agentGone...)
+			}
+		}
 	case "prolog-start", "epilog-start":
 		j.holds[description]++
 		if description == "dws-setup" {

@@ -90,6 +90,8 @@ type world struct {
 	noEnv     map[embed.JobID]bool
 	setupFail map[embed.JobID]bool
 	agents    []*embed.Module
+	// gapSince and gapUntil: the last time when no rank had an agent.
+	gapSince, gapUntil time.Duration
 }
 
 // newWorld makes a world that has come up: all services as idle asks.
@@ -129,8 +131,36 @@ func newWorld(s setup) *world {
 	for r := range s.Size {
 		w.loadAgent(r)
 	}
-	w.in.Advance(time.Second)
+	w.advance(time.Second)
 	return w
+}
+
+// maxSteps bounds a life: more means that something goes round in circles.
+const maxSteps = 400_000
+
+// run is Instance.Run with an end for what goes round in circles.
+func (w *world) run(until func() bool, limit time.Duration) bool {
+	if w.in.Steps() > maxSteps {
+		return false
+	}
+	done := false
+	w.in.Run(func() bool {
+		done = until != nil && until()
+		return done || w.in.Steps() > maxSteps
+	}, limit)
+	if w.in.Steps() > maxSteps {
+		w.violated("it goes round in circles: %d steps", w.in.Steps())
+	}
+	return done
+}
+
+// advance lets time pass.
+func (w *world) advance(d time.Duration) {
+	end := w.in.Elapsed() + d
+	w.run(nil, d)
+	if rest := end - w.in.Elapsed(); rest > 0 && w.in.Steps() <= maxSteps {
+		w.in.Advance(rest)
+	}
 }
 
 func (w *world) loadDWS() {
@@ -267,8 +297,10 @@ func (w *world) restartJobManager() {
 func (w *world) restartBroker() {
 	w.in.RestartBroker(0)
 	w.witness.reread()
-	w.in.Advance(50 * time.Millisecond)
+	w.gapSince = w.in.Elapsed()
+	w.advance(50 * time.Millisecond)
 	w.loadAgents()
+	w.gapUntil = w.in.Elapsed()
 }
 
 func (w *world) submit(s embed.Jobspec) embed.JobID {
