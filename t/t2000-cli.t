@@ -203,6 +203,13 @@ test_expect_success 'a wait has a limit' '
 	test_expect_code 1 flux burrow --timeout=1s status > out 2> err; kill -CONT $broker; cat err &&
 	grep "burrow.status: no answer in 1s" err
 '
+test_expect_success 'so has the connection itself' '
+	uri=$(flux exec -q -r 3 flux getattr local-uri) && broker=$(flux exec -q -r 3 flux getattr broker.pid) &&
+	FLUX_URI=$uri flux burrow status > out && shows out 0-3 down down - &&
+	kill -STOP $broker &&
+	(FLUX_URI=$uri; test_expect_code 1 "$BUILD/cmd/flux-burrow/flux-burrow" --timeout=1s status 2> err); kill -CONT $broker; cat err &&
+	grep "status: the broker: no answer in 1s" err
+'
 test_expect_success 'nothing is left of it' '
 	dws_stop && unload_all && dws_unplug
 '
