@@ -5,7 +5,6 @@ package hooks
 import (
 	"flux-burrow/hooks/phase"
 	"flux-burrow/hooks/wire"
-	"flux-burrow/rv1reader/idset"
 )
 
 // Absent ranks.
@@ -13,14 +12,14 @@ import (
 // When an instance starts again the hooks resume the windows of its jobs long
 // before brokers and agents are there: rc1 loads the agents, and compute
 // nodes take their time to join. That is no failure of theirs. So for
-// service-timeout after a load a rank without an agent is absent for the
-// windows that were resumed: what they ask of it waits. An agent that comes up
-// asks what is wanted; what is still absent at the end is asked once more, and
-// then judged as any other.
+// service-timeout after a load a rank without an agent is absent, where it had
+// one before or its job's window was resumed: what is asked of it waits. An
+// agent that comes up asks what is wanted; what is still absent at the end is
+// asked once more, and then judged as any other.
 
 // excuse takes absent ranks out of an answer to a wish, and notes them.
 func (h *Hooks) excuse(w *window, p phase.Phase, r *wire.SetResponse) {
-	if !w.resumed || h.graceOver {
+	if h.graceOver {
 		return
 	}
 	var failed []wire.RankText
@@ -29,16 +28,20 @@ func (h *Hooks) excuse(w *window, p phase.Phase, r *wire.SetResponse) {
 			failed = append(failed, f)
 			continue
 		}
-		if w.absent == nil {
-			w.absent = idset.New()
+		absent := f.Ranks
+		if !w.resumed || !w.rabbit {
+			absent = absent.Intersect(h.managed)
 		}
-		w.absent.AddSet(f.Ranks)
-		h.managed.AddSet(f.Ranks)
+		if left := f.Ranks.Difference(absent); !left.Empty() {
+			failed = append(failed, wire.RankText{Ranks: left, Reason: f.Reason})
+		}
+		if absent.Empty() {
+			continue
+		}
+		w.absent = w.absent.Union(absent)
 		if p == phase.Run {
 			// The job's start waits for them as for another job.
-			waiting := f.Ranks.Clone()
-			waiting.AddSet(r.Waiting)
-			r.Waiting = waiting
+			r.Waiting = r.Waiting.Union(absent)
 		}
 	}
 	r.Failed = failed

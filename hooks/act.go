@@ -181,9 +181,8 @@ func (h *Hooks) answered(w *window, p phase.Phase, gen uint64, ranks *idset.Set,
 	if p == phase.Idle {
 		h.ended(w.id, ranks, gen, r)
 	}
-	if w.rabbit {
-		h.excuse(w, p, &r)
-	} else {
+	h.excuse(w, p, &r)
+	if !w.rabbit {
 		r.Failed = h.withAgent(r.Failed)
 	}
 	tooMany := h.judge(w, p, r)

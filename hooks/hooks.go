@@ -92,6 +92,12 @@ type Hooks struct {
 
 	// reading counts what is being read before nodes can be told anything.
 	reading int
+	// loading counts what is being read of the hooks' own keys; early are
+	// answers that came meanwhile.
+	loading int
+	early   []func()
+	// storing: managed is about to be stored.
+	storing bool
 	queue   []uint64
 	asked   []func()
 	verify  *idset.Set
@@ -136,8 +142,9 @@ func New(host Host, cfg *config.Config) *Hooks {
 	if n := int(host.Size()); n > 0 {
 		h.unclean.AddRange(0, n-1)
 	}
-	h.reading = 1
-	h.loadKept(h.read)
+	h.reading, h.loading = 1, 2
+	h.loadKept(h.loaded)
+	h.loadManaged(h.loaded)
 	// Job announcements of this load come before the reactor turns.
 	h.after(0, func() {
 		if h.reading--; h.reading == 0 {
@@ -179,6 +186,19 @@ func (h *Hooks) read() {
 	if h.reading--; h.reading == 0 {
 		h.ready()
 	}
+}
+
+// loaded is called when one of the hooks' own keys is there. Answers that came
+// before are looked at now.
+func (h *Hooks) loaded() {
+	if h.loading--; h.loading > 0 {
+		return
+	}
+	for _, fn := range h.early {
+		fn()
+	}
+	h.early = nil
+	h.read()
 }
 
 // ready tells all nodes what is wanted, when that is known: each window its
@@ -225,7 +245,7 @@ func (h *Hooks) check(ranks *idset.Set) {
 // learn takes from an answer which ranks are as run wants them.
 func (h *Hooks) learn(ranks *idset.Set, p phase.Phase, r wire.SetResponse, soiled *idset.Set) {
 	ok := ranks.Difference(r.FailedRanks())
-	h.managed.AddSet(ok)
+	h.manage(ok)
 	if !r.Waiting.Empty() {
 		ok.RemoveSet(r.Waiting)
 	}
@@ -266,7 +286,7 @@ func (h *Hooks) Wanted(rank uint32, reply func(wire.WantedResponse)) {
 				r.Needs = append(r.Needs, wire.Need{ID: id, Phase: phase.Unmount, Gen: k.gen})
 			}
 		}
-		h.managed.Add(int(rank))
+		h.manage(idset.New(int(rank)))
 		h.soil(idset.New(int(rank)))
 		reply(r)
 		if h.verify.Empty() {
@@ -278,11 +298,16 @@ func (h *Hooks) Wanted(rank uint32, reply func(wire.WantedResponse)) {
 		}
 		h.verify.Add(int(rank))
 	}
+	h.whenRead(answer)
+}
+
+// whenRead calls fn when what was there before this load is known.
+func (h *Hooks) whenRead(fn func()) {
 	if h.reading > 0 {
-		h.asked = append(h.asked, answer)
+		h.asked = append(h.asked, fn)
 		return
 	}
-	answer()
+	fn()
 }
 
 // Enabled tells whether the configuration has the hooks on.

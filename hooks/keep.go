@@ -52,9 +52,10 @@ func (h *Hooks) unkeep(ranks *idset.Set) []wire.JobRanks {
 	return released
 }
 
-// Release drops what given-up unmounts left up on ranks.
-func (h *Hooks) Release(ranks *idset.Set) wire.ReleaseResponse {
-	return wire.ReleaseResponse{Released: h.unkeep(ranks)}
+// Release drops what given-up unmounts left up on ranks. reply may be called
+// later.
+func (h *Hooks) Release(ranks *idset.Set, reply func(wire.ReleaseResponse)) {
+	h.whenRead(func() { reply(wire.ReleaseResponse{Released: h.unkeep(ranks)}) })
 }
 
 type storedKeep struct {
@@ -84,6 +85,12 @@ func (h *Hooks) loadKept(done func()) {
 			h.fault("%s: %v: services kept up for a given-up unmount are let go", keptKey, err)
 		}
 		for _, s := range list {
+			for _, w := range h.windows {
+				if w.gen != 0 {
+					// The next window there has begun meanwhile.
+					s.Ranks = s.Ranks.Difference(w.ranks)
+				}
+			}
 			if !s.Ranks.Empty() && h.kept[s.ID] == nil {
 				// Above the floor, so that the nodes do not drop it.
 				h.kept[s.ID] = &keep{ranks: s.Ranks, gen: h.nextGen()}

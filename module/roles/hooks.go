@@ -154,7 +154,7 @@ func (r *hooksRole) release(payload string, reply func(string, error)) {
 		reply("", err)
 		return
 	}
-	reply(wire.Encode(r.hooks.Release(req.Ranks)), nil)
+	r.hooks.Release(req.Ranks, func(answer wire.ReleaseResponse) { reply(wire.Encode(answer), nil) })
 }
 
 // running answers job-manager.burrow.running-R out of the job manager's

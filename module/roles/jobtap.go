@@ -5,6 +5,7 @@ package roles
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"time"
 
@@ -131,14 +132,15 @@ func (j *jobtap) Load(key string, done func(string, error)) {
 		if err == nil {
 			value, err = f.Value()
 		}
-		if errors.Is(err, syscall.ENOENT) && key == keptKey {
+		if errors.Is(err, syscall.ENOENT) && strings.HasPrefix(key, ownKeys) {
 			err = nil
 		}
 		done(value, err)
 	})
 }
 
-const keptKey = "burrow.kept"
+// ownKeys are the plugin's, which may be missing.
+const ownKeys = "burrow."
 
 func (j *jobtap) Store(key, value string) {
 	if err := j.store(key, value); err != nil {

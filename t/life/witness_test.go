@@ -173,9 +173,6 @@ func since(is bool, was, now time.Duration) time.Duration {
 func (v *witness) reread() {
 	for _, id := range v.order {
 		old := v.jobs[id]
-		if old.over {
-			continue
-		}
 		j := &jobSeen{id: id, holds: map[string]int{}, mountSince: never, unmountSince: never,
 			lastWindow: old.lastWindow, freed: old.freed, unwatched: old.unwatched, running: old.running, ranks: old.ranks}
 		for _, e := range v.w.in.Eventlog(id) {
