@@ -85,7 +85,9 @@ func (a *Agent) Set(payload string, reply func(payload string, err error)) {
 	}
 	SetBelow(a.host, a.name, a.tree, a.cfg.ServiceTimeout, req, func(done func(Result)) {
 		a.node.Set(req.Need, done)
-		if a.node.Paused() && !a.asking {
+		// Hooks that were just loaded may not have heard what earlier ones were
+		// asked.
+		if a.node.Paused() && (!a.asking || req.ID == 0) {
 			a.ask(0)
 		}
 	}, &a.node.stats.Forwarded, func(r wire.SetResponse) { reply(wire.Encode(r), nil) })

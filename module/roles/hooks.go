@@ -21,6 +21,8 @@ const pluginName = "burrow"
 type hooksRole struct {
 	*jobtap
 	hooks *hooks.Hooks
+	// pending are requests that are not answered yet.
+	pending map[*flux.Request]struct{}
 }
 
 // Hooks sets the jobtap plugin up. It lives until the plugin is removed.
@@ -32,7 +34,7 @@ func Hooks(p *flux.Plugin) error {
 	if err != nil {
 		return err
 	}
-	r := &hooksRole{jobtap: newJobtap(o, p)}
+	r := &hooksRole{jobtap: newJobtap(o, p), pending: map[*flux.Request]struct{}{}}
 	for topic, fn := range map[string]func(string){
 		"job.new":           func(a string) { r.hooks.New(a) },
 		"job.state.run":     func(a string) { r.hooks.Run(a) },
@@ -118,7 +120,12 @@ func (r *hooksRole) service(fn func(string, func(string, error))) func(*flux.Req
 			err = &flux.Error{Num: syscall.ENOSYS, Text: "burrow is not enabled"}
 		}
 		kept := req.Keep()
+		r.pending[kept] = struct{}{}
 		reply := func(answer string, err error) {
+			if _, ok := r.pending[kept]; !ok {
+				return
+			}
+			delete(r.pending, kept)
 			if !req.NoResponse() {
 				if err != nil {
 					err = kept.RespondError(err)
@@ -181,6 +188,13 @@ func (r *hooksRole) running(payload string, reply func(string, error)) {
 func (r *hooksRole) close() {
 	if r.hooks != nil {
 		r.hooks.Close()
+	}
+	for req := range r.pending {
+		delete(r.pending, req)
+		if !req.NoResponse() {
+			_ = req.RespondError(&flux.Error{Num: syscall.EAGAIN, Text: "burrow plugin is being unloaded"})
+		}
+		req.Release()
 	}
 	r.host.close()
 }

@@ -23,6 +23,7 @@ func (jm *jobManager) shutdown(orderly bool) {
 	}
 	in := jm.in
 	jm.up = false
+	in.kvs.settle(orderly)
 	if orderly {
 		jm.batch.flush()
 	}

@@ -20,6 +20,7 @@ type kvs struct {
 	h       *Handle
 	commits int
 	lookups int
+	sent    []*commit
 	// faults: a key whose look-up fails, for tests.
 	faults map[string]syscall.Errno
 }
@@ -106,11 +107,44 @@ func (in *Instance) KVSKeys(prefix string) []string {
 // commit applies ops in a turn of the kvs module, and calls done in a later
 // turn of h's reactor.
 func (in *Instance) commit(h *Handle, ops []txnOp, done func()) {
-	k := in.kvs.h
+	k, c := in.kvs.h, &commit{ops: ops}
+	in.kvs.sent = append(in.kvs.sent, c)
 	in.post(h.id, k.id, task{owner: k, fn: func() {
-		in.kvs.apply(ops)
+		if c.over {
+			return
+		}
+		in.kvs.finish(c)
 		in.post(k.id, h.id, task{owner: h, fn: done})
 	}})
+}
+
+// commit is one of the job manager on its way.
+type commit struct {
+	ops  []txnOp
+	over bool
+}
+
+func (k *kvs) finish(c *commit) {
+	c.over = true
+	k.apply(c.ops)
+	for i, o := range k.sent {
+		if o == c {
+			k.sent = append(k.sent[:i:i], k.sent[i+1:]...)
+			return
+		}
+	}
+}
+
+// settle ends the commits that are on their way: a job manager that ends in
+// order waits for them (event.c, event_ctx_destroy); those of one that
+// crashes with its broker are lost.
+func (k *kvs) settle(orderly bool) {
+	for _, c := range append([]*commit(nil), k.sent...) {
+		if !orderly {
+			c.ops = nil
+		}
+		k.finish(c)
+	}
 }
 
 //export embedGoKVSLookup

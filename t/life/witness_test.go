@@ -240,6 +240,8 @@ func (v *witness) starts(p place) {
 // stops takes the begin of a stop command: none may cut off a mount. G2.
 func (v *witness) stops(p place) {
 	now := v.now()
+	// A wish is some time on its way.
+	way := time.Duration(2*v.w.Size) * v.w.Latency
 	for _, s := range v.w.cfg.Services {
 		if s.Unit != p.unit {
 			continue
@@ -252,7 +254,7 @@ func (v *witness) stops(p place) {
 				p     phase.Phase
 				since time.Duration
 			}{{phase.Mount, j.mountSince}, {phase.Unmount, j.unmountSince}} {
-				if s.Up.Has(x.p) && x.since != never && x.since < now {
+				if s.Up.Has(x.p) && x.since != never && x.since+way < now {
 					v.violated("G2: %s is stopped on rank %d in the %s of %s", p.unit, p.rank, x.p, embed.JobIDString(j.id))
 				}
 			}
