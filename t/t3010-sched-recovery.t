@@ -13,6 +13,7 @@ requires = [\"batch\"]
 requires = [\"debug\"]
 [policy.jobspec.defaults.system]
 queue = \"batch\""
+LIMIT=280
 under_flux 1
 . "$SHARNESS"
 

@@ -8,6 +8,7 @@ alternatives.sched = \"sched-simple\"
 [job-manager.housekeeping]
 command = [\"$T/lib/hold\"]
 release-after = \"0\""
+LIMIT=280
 under_flux 4
 . "$SHARNESS"
 
@@ -45,10 +46,10 @@ test_expect_success 'f: a job on a node that is excluded then' '
 import json
 c = json.load(open(\"conf.json\"))
 c.setdefault(\"resource\", {})[\"exclude\"] = \"1\"
-json.dump(c, open(\"exclude.json\", \"w\"))" && flux config load exclude.json && mark && load burrow &&
+json.dump(c, open(\"exclude.json\", \"w\"))" && flux config load exclude.json && flux module reload resource && mark && load burrow &&
 	is nodes.all 3 && is hello.recovered 1 && test $(warnings) = 1 && alive $a && is nodes.idle 2 &&
 	b=$(run 2) && started $b && test "$(ranks $b)" = "[2-3]" && cancel_all && free_again &&
-	unload && flux config load conf.json && load burrow && is nodes.all 4
+	unload && flux config load conf.json && flux module reload resource && load burrow && is nodes.all 4
 '
 test_expect_success 'real jobs run, one after the other and side by side' '
 	flux run -N4 hostname && flux submit --cc=1-20 -n1 true > ids && for id in $(cat ids); do ended $id || return 1; done && free_again

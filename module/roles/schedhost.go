@@ -85,10 +85,6 @@ type schedTimer func()
 
 func (t schedTimer) Stop() { t() }
 
-func (s schedHost) Stop(err error) {
-	if err != nil {
-		s.h.StopError()
-		return
-	}
-	s.h.Stop()
-}
+// Stop ends the module. It is no failure of the module whatever the reason,
+// which was logged: one that fails while it runs takes the broker with it.
+func (s schedHost) Stop(error) { s.h.Stop() }

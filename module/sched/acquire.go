@@ -19,8 +19,16 @@ func (e *Engine) onAcquire(payload string, err error) {
 	if e.phase == Stopped {
 		return
 	}
-	if err != nil {
+	switch {
+	case err != nil && e.pool == nil:
 		e.fail("resource.acquire", err)
+		return
+	case err != nil:
+		// RFC 28: log it and end. It is how the resource module says that it
+		// is unloaded.
+		e.log(Err, "stopping: resource.acquire: %s", err)
+		e.Stop()
+		e.host.Stop(nil)
 		return
 	}
 	v := gjson.Parse(payload)

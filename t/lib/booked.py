@@ -26,12 +26,14 @@ def holdings(handle, jobid):
     except (OSError, ValueError):
         return []
     start, end, released = None, float("inf"), {}
+    ranks = [rank for entry in R["execution"]["R_lite"] for rank in IDset(entry["rank"])]
     for line in log.splitlines():
         event = json.loads(line)
         if event["name"] == "alloc":
             start = event["timestamp"]
         elif event["name"] == "release":
-            for rank in IDset(event["context"]["ranks"]):
+            which = event["context"]["ranks"]
+            for rank in ranks if which == "all" else IDset(which):
                 released[rank] = event["timestamp"]
         elif event["name"] == "free":
             end = event["timestamp"]
