@@ -161,6 +161,10 @@ func (h *Hooks) drop(w *window) {
 // wish asks the ranks of a job for a phase. Only the answer to the last wish
 // of a window moves it.
 func (h *Hooks) wish(w *window, p phase.Phase, ranks *idset.Set) {
+	if h.loading > 0 {
+		w.later = func() { h.wish(w, p, ranks) }
+		return
+	}
 	h.stats.Wishes++
 	gen := h.nextGen()
 	w.phase, w.gen = p, gen

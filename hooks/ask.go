@@ -19,15 +19,8 @@ func (h *Hooks) ask(ranks *idset.Set, need wire.Need, done func(r wire.SetRespon
 	soiled := idset.New()
 	h.inFlight[soiled] = true
 	h.host.Set(wire.SetRequest{Ranks: ranks, Need: need}, func(r wire.SetResponse) {
-		switch {
-		case h.closed:
-		case h.loading > 0:
-			h.early = append(h.early, func() {
-				delete(h.inFlight, soiled)
-				done(r, soiled)
-			})
-		default:
-			delete(h.inFlight, soiled)
+		delete(h.inFlight, soiled)
+		if !h.closed {
 			done(r, soiled)
 		}
 	})

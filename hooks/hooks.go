@@ -48,6 +48,8 @@ type window struct {
 	// on its way.
 	waiting *idset.Set
 	absent  *idset.Set
+	// later is a wish that waits for the end of loading.
+	later   func()
 	resumed bool
 	retryIn time.Duration
 	// failed are the ranks that failed, in all phases.
@@ -76,6 +78,7 @@ type Hooks struct {
 	kept map[uint64]*keep
 
 	lastGen uint64
+	bound   uint64
 	// floor is the generation of this load.
 	floor uint64
 	// unclean are ranks whose services may be other than run wants them.
@@ -92,10 +95,8 @@ type Hooks struct {
 
 	// reading counts what is being read before nodes can be told anything.
 	reading int
-	// loading counts what is being read of the hooks' own keys; early are
-	// answers that came meanwhile.
+	// loading counts what is being read that wishes depend on.
 	loading int
-	early   []func()
 	// storing: managed is about to be stored.
 	storing bool
 	queue   []uint64
@@ -138,12 +139,11 @@ func New(host Host, cfg *config.Config) *Hooks {
 		inFlight: map[*idset.Set]bool{},
 		owed:     map[uint64]*keep{},
 	}
-	h.floor = h.nextGen()
 	if n := int(host.Size()); n > 0 {
 		h.unclean.AddRange(0, n-1)
 	}
 	h.reading, h.loading = 1, 2
-	h.loadKept(h.loaded)
+	h.loadBound(h.loaded)
 	h.loadManaged(h.loaded)
 	// Job announcements of this load come before the reactor turns.
 	h.after(0, func() {
@@ -154,13 +154,6 @@ func New(host Host, cfg *config.Config) *Hooks {
 	h.reading++
 	h.after(cfg.ServiceTimeout, h.endGrace)
 	return h
-}
-
-// nextGen gives a generation above all that this load and earlier ones gave:
-// microseconds since the epoch.
-func (h *Hooks) nextGen() uint64 {
-	h.lastGen = max(h.lastGen+1, uint64(max(h.host.Now().UnixMicro(), 1)))
-	return h.lastGen
 }
 
 func (h *Hooks) after(d time.Duration, fn func()) (cancel func()) {
@@ -186,19 +179,6 @@ func (h *Hooks) read() {
 	if h.reading--; h.reading == 0 {
 		h.ready()
 	}
-}
-
-// loaded is called when one of the hooks' own keys is there. Answers that came
-// before are looked at now.
-func (h *Hooks) loaded() {
-	if h.loading--; h.loading > 0 {
-		return
-	}
-	for _, fn := range h.early {
-		fn()
-	}
-	h.early = nil
-	h.read()
 }
 
 // ready tells all nodes what is wanted, when that is known: each window its

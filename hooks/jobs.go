@@ -72,11 +72,23 @@ func (h *Hooks) New(args string) {
 	}
 	h.reading++
 	h.queue = append(h.queue, j.id)
-	if len(h.queue) <= maxReading {
-		// An event that was posted just now is not in the KVS yet, and is not
-		// told of either.
-		h.after(commitWait, func() { h.readLog(w) })
+	if h.loading == 0 && len(h.queue) <= maxReading {
+		h.startReading(j.id)
 	}
+}
+
+// startReading reads a job's eventlog in a while: an event that was posted
+// just now is not in the KVS yet, and is not told of either.
+func (h *Hooks) startReading(id uint64) {
+	h.after(commitWait, func() {
+		if w := h.windows[id]; w != nil {
+			h.readLog(w)
+			return
+		}
+		// Over meanwhile.
+		h.readNext(id)
+		h.read()
+	})
 }
 
 // readLog reads the eventlog of a job that was there before the plugin.
@@ -106,12 +118,7 @@ func (h *Hooks) readNext(done uint64) {
 		}
 	}
 	if len(h.queue) >= maxReading {
-		if w := h.windows[h.queue[maxReading-1]]; w != nil {
-			h.readLog(w)
-		} else {
-			id := h.queue[maxReading-1]
-			h.after(0, func() { h.readNext(id); h.read() })
-		}
+		h.startReading(h.queue[maxReading-1])
 	}
 }
 
