@@ -48,7 +48,7 @@ import json, sys
 R = json.load(open(\"now\"))
 x = R[\"execution\"]
 $1
-json.dump(R, open(\"then\", \"w\"))" && flux resource reload then
+json.dump(R, open(\"then\", \"w\"))" && flux resource reload -f then
 }
 for from in hooks nohooks; do
 	test_expect_success "$from: f: a node is renamed, two change places, one is gone" '
@@ -58,14 +58,14 @@ x[\"R_lite\"][0][\"rank\"] = \"0-3,5-11\"
 x[\"properties\"][\"batch\"] = \"0-3,5\"" &&
 		mark && load burrow && is hello.recovered 1 && is hello.fenced 1 && is nodes.fenced 3 &&
 		test $(warnings) = 1 && alive $a && b=$(submit -N1) && started $b && test "$(ranks $b)" = 5 &&
-		cancel_all && free_again && unload && flux resource reload first && load burrow && is nodes.all 12
+		cancel_all && free_again && unload && flux resource reload -f first && load burrow && is nodes.all 12
 	'
 done
 test_expect_success 'f: a core that the node has not got any more' '
 	nohooks && a=$(submit -N1 --exclusive) && b=$(submit -n1) && all $a $b && unload && inventory "
 x[\"R_lite\"] = [{\"rank\": \"0\", \"children\": {\"core\": \"0-1\"}}, {\"rank\": \"1-11\", \"children\": {\"core\": \"0-3\"}}]" &&
 	mark && load burrow && is hello.recovered 2 && is nodes.fenced 1 && alive $a $b && cancel_all && free_again &&
-	unload && flux resource reload first && load burrow
+	unload && flux resource reload -f first && load burrow
 '
 test_expect_success 'nothing was held twice' '
 	booked && ! flux dmesg | grep "sched-burrow.err\|BUG: panic"

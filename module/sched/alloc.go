@@ -43,6 +43,13 @@ func (e *Engine) onAlloc(payload string, r Request) {
 		e.log(Err, "sched.alloc: %s", err)
 		return
 	}
+	if e.phase != Ready {
+		// It was meant for the scheduler before this one: the job manager sent
+		// it before it heard of the end of that one, and sends it again once
+		// this one is ready.
+		e.log(Debug, "sched.alloc: %s comes before ready: passing over", jobid.ID(id))
+		return
+	}
 	job, err := readJob(jobid.ID(id), v)
 	if err != nil {
 		e.deny(jobid.ID(id), r, err)
@@ -54,11 +61,9 @@ func (e *Engine) onAlloc(payload string, r Request) {
 	if !e.replace(job.ID) {
 		return
 	}
-	if e.pool != nil {
-		if _, err := job.Check(e.pool); err != nil {
-			e.deny(job.ID, r, err)
-			return
-		}
+	if _, err := job.Check(e.pool); err != nil {
+		e.deny(job.ID, r, err)
+		return
 	}
 	e.queue.Add(job)
 	e.asks[job.ID] = &ask{job: job, request: r.Keep(), noted: map[string]bool{}}
@@ -96,7 +101,7 @@ func (e *Engine) replace(id jobid.ID) bool {
 		e.log(Err, "sched.alloc: %s is asked for twice: taking the later", id)
 		e.forget(id)
 	}
-	if e.pool != nil && e.pool.Alloc(id) != nil {
+	if e.pool.Alloc(id) != nil {
 		e.log(Warning, "sched.alloc: %s had resources, which the job manager does not know of: freeing them", id)
 		e.pool.Free(id)
 		e.stats.count.LostFrees++

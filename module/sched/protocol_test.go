@@ -294,6 +294,19 @@ func TestOddChanges(t *testing.T) {
 	}
 }
 
+// A request that was sent to the scheduler before this one is passed over: the
+// job manager sends it again after ready.
+func TestEarlyAlloc(t *testing.T) {
+	f := newFakeFlux(t, inventoryOf(1, 1, 0, ""))
+	f.load()
+	early := send(f.engine, "sched.alloc", fmt.Sprintf(`{"id":7,"priority":16,"jobspec":%s}`, nodesSpec(1, 0, "")),
+		func(p string, err error) { t.Errorf("answered %s %v", p, err) })
+	f.run()
+	if early.kept != 0 || f.engine.queue.Len() != 0 || f.engine.pool.Jobs() != 0 {
+		t.Error("it was taken")
+	}
+}
+
 // Nothing of a request is kept after its end.
 func TestRequestsReleased(t *testing.T) {
 	f := start(t, inventoryOf(1, 1, 0, ""), true)
