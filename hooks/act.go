@@ -160,7 +160,10 @@ func (h *Hooks) drop(w *window) {
 
 // wish asks the ranks of a job for a phase. Only the answer to the last wish
 // of a window moves it.
-func (h *Hooks) wish(w *window, p phase.Phase, ranks *idset.Set) {
+func (h *Hooks) wish(w *window, p phase.Phase, ranks *idset.Set) { h.wishFor(w, p, ranks, false) }
+
+// wishFor is wish; again: others are not to repeat theirs for it.
+func (h *Hooks) wishFor(w *window, p phase.Phase, ranks *idset.Set, again bool) {
 	if h.loading > 0 {
 		w.later = func() { h.wish(w, p, ranks) }
 		return
@@ -173,17 +176,21 @@ func (h *Hooks) wish(w *window, p phase.Phase, ranks *idset.Set) {
 		h.soil(ranks)
 	}
 	h.ask(ranks, wire.Need{ID: w.id, Phase: p, Gen: gen}, func(r wire.SetResponse, soiled *idset.Set) {
-		h.answered(w, p, gen, ranks, r, soiled)
+		if w.gen == gen {
+			h.answered(w, p, ranks, r, soiled)
+			// Only what lets go of a need is worth a repeat of others' wishes. A
+			// repeat that lets others repeat would never end.
+			if !again && (p == phase.Idle || p == phase.Run) {
+				h.wake()
+			}
+		}
 	})
 }
 
-func (h *Hooks) answered(w *window, p phase.Phase, gen uint64, ranks *idset.Set, r wire.SetResponse, soiled *idset.Set) {
-	if w.gen != gen {
-		return
-	}
+func (h *Hooks) answered(w *window, p phase.Phase, ranks *idset.Set, r wire.SetResponse, soiled *idset.Set) {
 	h.learn(ranks, p, r, soiled)
 	if p == phase.Idle {
-		h.ended(w.id, ranks, gen, r)
+		h.ended(w.id, ranks, w.gen, r)
 	}
 	h.excuse(w, p, &r)
 	if !w.rabbit {
@@ -199,11 +206,6 @@ func (h *Hooks) answered(w *window, p phase.Phase, gen uint64, ranks *idset.Set,
 		w.cancelRetry = h.after(w.retryIn, func() { w.cancelRetry = nil; h.wishAgain(w) })
 	default:
 		h.event(w, Ready, false)
-	}
-	// Only what lets go of a need is worth a repeat of others' wishes. A
-	// repeat that lets others repeat would never end.
-	if p == phase.Idle || p == phase.Run && ranks == w.ranks {
-		h.wake()
 	}
 }
 
@@ -252,10 +254,12 @@ func (h *Hooks) wishAgain(w *window) {
 	}
 	// No other window needs them, or one has for long: what is left of jobs
 	// that are over is to go.
-	ranks := w.waiting
+	// All ranks are asked: where the services were down, another job may have
+	// had them up meanwhile, and down was to be everywhere at a time.
+	ranks := w.ranks.Difference(w.failed)
 	h.unkeep(ranks)
 	h.tellAgain(ranks)
-	h.wish(w, phase.Run, ranks)
+	h.wishFor(w, phase.Run, ranks, true)
 }
 
 // judge applies the policy to what failed, and tells whether the job is to

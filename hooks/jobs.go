@@ -207,11 +207,31 @@ func (h *Hooks) Cleanup(args string) {
 
 // cleanup moves a job in CLEANUP on.
 func (h *Hooks) cleanup(w *window) {
-	if w.facts.running() {
+	switch {
+	case w.facts.running():
 		h.event(w, Killed, true)
-	} else {
+	case w.starting():
+		h.event(w, Killed, true)
+		h.after(startWait, func() {
+			if !w.facts.started && !w.facts.ended && (w.state == Ending || w.state == OtherRunning) {
+				h.event(w, Cleanup, false)
+			}
+		})
+	default:
 		h.event(w, Cleanup, true)
 	}
+}
+
+// startWait is how long the exec service may take to answer for a job that got
+// an exception on its way to a start.
+const startWait = 5 * time.Second
+
+// starting tells whether the exec service was asked to start the job and did
+// not answer yet: tasks may come up in spite of the exception. It answers with
+// a release where they do not.
+func (w *window) starting() bool {
+	return (w.state == Running || w.state == OtherRunning) && w.seen == nil &&
+		!w.facts.started && !w.facts.ended && w.facts.open() == 0
 }
 
 // JobEvent takes job.event.* of a job with a window.

@@ -83,7 +83,7 @@ func (w *world) check() []string {
 	w.checkIdle()
 	w.checkDrains()
 	for _, l := range w.in.Log() {
-		if strings.Contains(l.Text, "BUG") || l.Level <= 2 {
+		if strings.Contains(l.Text, "BUG:") || l.Level <= 2 {
 			w.violated("log: %v", l)
 		}
 	}

@@ -127,7 +127,7 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 		if description == "burrow-prolog" {
 			j.freed = v.now()
 		}
-		if j.holds[description] < 0 {
+		if j.holds[description] < 0 && strings.HasPrefix(description, "burrow-") {
 			v.violated("G3: %s of %s finished without a start", description, embed.JobIDString(j.id))
 		}
 		if description == "dws-epilog" && gjson.Get(e.Context, "status").Int() != 0 {
