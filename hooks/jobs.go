@@ -147,6 +147,9 @@ func (h *Hooks) resume(w *window, text string) {
 	h.host.Log(logInfo, "%s: resumed: %s", idString(w.id), state)
 	h.stats.Resumed++
 	h.move(w, state, do, false)
+	if state == Ending {
+		h.boundEnding(w, h.cfg.ServiceTimeout)
+	}
 }
 
 // Run takes job.state.run of the current job.
@@ -210,6 +213,7 @@ func (h *Hooks) cleanup(w *window) {
 	switch {
 	case w.facts.running():
 		h.event(w, Killed, true)
+		h.boundEnding(w, endMost)
 	case w.starting():
 		h.event(w, Killed, true)
 		h.after(startWait, func() {
@@ -220,6 +224,20 @@ func (h *Hooks) cleanup(w *window) {
 	default:
 		h.event(w, Cleanup, true)
 	}
+}
+
+// endMost is how long the tasks of a job that got an exception may take to end.
+// The exec service gives up long before; but it tells nothing where it was
+// reloaded meanwhile, or the job manager, and then the job must not wait.
+const endMost = 10 * time.Minute
+
+func (h *Hooks) boundEnding(w *window, d time.Duration) {
+	h.after(d, func() {
+		if w.state == Ending {
+			h.fault("%s: its tasks are taken to have ended: nothing was heard of them in %v", idString(w.id), d)
+			h.event(w, Cleanup, false)
+		}
+	})
 }
 
 // startWait is how long the exec service may take to answer for a job that got
