@@ -138,7 +138,10 @@ func (n *nodes) run(c embed.Command) embed.Process {
 		if mishap == slow {
 			proc.Duration = 300 * time.Millisecond
 		}
-		if mishap == fine || mishap == slow {
+		switch {
+		case mishap == fails || mishap == failsLate:
+			proc.Status = 127 << 8 // it could not be run; 1 would say down
+		case mishap == fine || mishap == slow:
 			// The answer is of the moment when it looks.
 			if !n.up[p] {
 				proc.Status = 3 << 8
