@@ -172,8 +172,10 @@ func (h *Hooks) wishFor(w *window, p phase.Phase, ranks *idset.Set, again bool) 
 	gen := h.nextGen()
 	w.phase, w.gen = p, gen
 	w.waiting, w.absent = nil, nil
-	if p == phase.Mount || p == phase.Unmount || !h.cfg.RunIsIdle() {
+	if p == phase.Mount || p == phase.Unmount {
 		h.soil(ranks)
+	} else if !h.cfg.RunIsIdle() {
+		h.unclean.AddSet(ranks)
 	}
 	h.ask(ranks, wire.Need{ID: w.id, Phase: p, Gen: gen}, func(r wire.SetResponse, soiled *idset.Set) {
 		if w.gen == gen {
@@ -191,6 +193,13 @@ func (h *Hooks) answered(w *window, p phase.Phase, ranks *idset.Set, r wire.SetR
 	h.learn(ranks, p, r, soiled)
 	if p == phase.Idle {
 		h.ended(w.id, ranks, w.gen, r)
+	}
+	if p == phase.Run {
+		// Some answered long before others: where another job has had services
+		// up since, they may be so again.
+		if up := soiled.Intersect(ranks); !up.Empty() {
+			r.Waiting = r.Waiting.Union(up)
+		}
 	}
 	h.excuse(w, p, &r)
 	if !w.rabbit {

@@ -173,6 +173,25 @@ func TestOldAnswer(t *testing.T) {
 	f.expect("")
 }
 
+// Ranks answer at different times; where another job had services up between
+// the first answer and the last, all are asked again.
+func TestUpBetweenAnswers(t *testing.T) {
+	f, h := newHooks(t, nil)
+	w := toStopping(f, h, 1, "0-3")
+	rabbit(h, 2, "1")
+	f.well()
+	w.answer(wire.SetResponse{})
+	if f.opened() != "1 burrow-prolog, 2 burrow-prolog" {
+		t.Fatalf("open: %s", f.opened())
+	}
+	environment(h, 2)
+	f.expect("2 run 1")[0].answer(wire.SetResponse{})
+	f.expect("1 run 0-3")[0].answer(wire.SetResponse{})
+	if f.opened() != "" {
+		t.Errorf("open: %s", f.opened())
+	}
+}
+
 // Generations grow over loads, also where the clock was set back.
 func TestGenerationOverLoads(t *testing.T) {
 	f, h := newHooks(t, nil)

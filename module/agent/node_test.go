@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+
+package agent
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"flux-burrow/hooks/config"
+	"flux-burrow/hooks/control"
+	"flux-burrow/hooks/phase"
+	"flux-burrow/hooks/wire"
+)
+
+func newTestNode(services ...config.Service) (*fakeHost, *fakeUnits, *Node) {
+	h := newFakeHost()
+	cfg := testConfig(services...)
+	if len(services) == 0 {
+		cfg.Services = []config.Service{clientMount}
+	}
+	var names []string
+	for _, s := range cfg.Services {
+		names = append(names, s.Unit)
+	}
+	u := newFakeUnits(h, names...)
+	n := NewNode(h, u, cfg)
+	n.Resume(nil, 1)
+	h.turn()
+	return h, u, n
+}
+
+func need(id uint64, p phase.Phase, gen uint64) wire.Need {
+	return wire.Need{ID: id, Phase: p, Gen: gen}
+}
+
+// First everything that goes down, in list order, then everything that goes up.
+func TestChangeOrder(t *testing.T) {
+	h, u, n := newTestNode(
+		config.Service{Unit: "a", Up: phase.SetOf(phase.Mount)}, config.Service{Unit: "b", Up: phase.SetOf(phase.Idle)},
+		config.Service{Unit: "c", Up: phase.SetOf(phase.Mount)}, config.Service{Unit: "d", Up: phase.SetOf(phase.Idle)})
+	n.Set(need(1, phase.Mount, 2), func(Result) {})
+	h.turn()
+	want := []string{"start b", "start d", "stop b", "stop d", "start a", "start c"}
+	if !slices.Equal(u.changes, want) {
+		t.Errorf("changes %v, want %v", u.changes, want)
+	}
+}
+
+// A service that is being changed is neither up nor down: a wish that runs out
+// of time meanwhile is not answered as if all were well.
+func TestLimitInMidChange(t *testing.T) {
+	h, u, n := newTestNode()
+	u.manual = true
+	n.Set(need(1, phase.Mount, 2), func(Result) {})
+	h.turn()
+	if got := n.Status().Services[0].State; got != "unknown" {
+		t.Errorf("a service that is started is %s", got)
+	}
+	var shared, own *Result
+	n.Set(need(2, phase.Run, 3), func(r Result) { shared = &r })
+	h.pass(2 * time.Minute)
+	if shared == nil || !shared.Waiting || shared.Failed != nil {
+		t.Errorf("while another job's start is under way: %+v", shared)
+	}
+	u.finish()
+	n.Set(need(1, phase.Run, 4), func(r Result) { own = &r })
+	h.pass(2 * time.Minute)
+	if own == nil || own.Failed == nil || own.Failed.Error() != "1 error occurred:\n\t* stop a.service: not down after 1m0s\n\n" &&
+		own.Failed.Error() != "stop a.service: not down after 1m0s" {
+		t.Errorf("a stop that hangs: %+v", own)
+	}
+}
+
+// What fails is tried again by itself, and has its reason until then.
+func TestFailureIsRetried(t *testing.T) {
+	h, u, n := newTestNode()
+	u.fail["start a.service"] = errors.New("start a.service: no")
+	var got Result
+	n.Set(need(1, phase.Mount, 2), func(r Result) { got = r })
+	h.turn()
+	if got.Failed == nil || !strings.Contains(got.Failed.Error(), "start a.service: no") {
+		t.Errorf("%+v", got)
+	}
+	if e := n.Status().Services[0].Error; e != "start a.service: no" {
+		t.Errorf("status has %q", e)
+	}
+	delete(u.fail, "start a.service")
+	h.pass(retryFirst)
+	if u.state["a.service"] != control.Up {
+		t.Error("not tried again")
+	}
+}
+
+// A failure to bring up what another job needs is not a failure of a job that
+// wants it down: that one waits.
+func TestFailureOfAnotherJob(t *testing.T) {
+	h, u, n := newTestNode()
+	u.fail["start a.service"] = errors.New("start a.service: no")
+	n.Set(need(1, phase.Mount, 2), func(Result) {})
+	var got Result
+	n.Set(need(2, phase.Run, 3), func(r Result) { got = r })
+	h.turn()
+	if got.Failed != nil || !got.Waiting {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAbsentUnit(t *testing.T) {
+	h, u, n := newTestNode()
+	u.state["a.service"] = control.Absent
+	var got Result
+	n.Set(need(1, phase.Mount, 2), func(r Result) { got = r })
+	h.turn()
+	if got.Failed != nil || !slices.Equal(got.Skipped, []string{"a.service"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Close answers what waits, once.
+func TestNodeClose(t *testing.T) {
+	h, u, n := newTestNode()
+	u.manual = true
+	answers := 0
+	n.Set(need(1, phase.Mount, 2), func(r Result) {
+		answers++
+		if r.Failed == nil {
+			t.Error("answered well")
+		}
+	})
+	h.turn()
+	n.Close()
+	for u.finish() {
+	}
+	h.pass(time.Hour)
+	if answers != 1 || !u.closed {
+		t.Errorf("%d answers", answers)
+	}
+}
