@@ -12,7 +12,9 @@ SO=$BUILD/module/burrow.so
 SCHED_SO=$BUILD/module/sched-burrow.so
 : "${SHARNESS:=/usr/share/sharness/sharness.sh}"
 command -v flux > /dev/null || PATH=$PATH:/opt/flux/bin
-export PATH SO SCHED_SO T BUILD
+# sharness makes HOME its own; what is built in a test needs the caches there.
+BUILD_HOME=${BUILD_HOME:-$HOME}
+export PATH SO SCHED_SO T BUILD BUILD_HOME
 
 # A test without Flux ends here, with the reason.
 need_flux() {
