@@ -29,7 +29,8 @@ bad() {
 		mark && load burrow && is hello.recovered 3 && is hello.fenced 1 && test $(warnings) = 1 &&
 		alive $w $a $b && c=$(submit -N2 --exclusive) && d=$(submit -N1 --exclusive) && started $c &&
 		test "$(ranks $c)" = "[4-5]" && sleep 0.5 && pending $d &&
-		flux cancel $a && started $d && test "$(ranks $d)" = 1 && cancel_all && free_again
+		flux cancel $a && started $d && test "$(ranks $d)" = 1 && cancel_all && free_again &&
+		flux kvs put --raw "$(key $a R)=$(cat keep)"
 	'
 }
 bad missing -
