@@ -4,6 +4,7 @@ package hooks
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,12 +44,12 @@ func (j job) ranks() (*idset.Set, error) {
 	for _, entry := range gjson.Get(j.args, "R.execution.R_lite").Array() {
 		ranks, err := idset.Parse(entry.Get("rank").String())
 		if err != nil {
-			return nil, fmt.Errorf("R: execution.R_lite: rank: %w", err)
+			return nil, fmt.Errorf("execution.R_lite of its R: rank: %w", err)
 		}
 		all.AddSet(ranks)
 	}
 	if all.Empty() {
-		return nil, fmt.Errorf("R has no ranks")
+		return nil, errors.New("no ranks in its R")
 	}
 	return all, nil
 }

@@ -63,16 +63,6 @@ func (o *host) drop(f *flux.Future) {
 	f.Destroy()
 }
 
-// tell sends a request that wants no answer.
-func (o *host) tell(topic, payload string) error {
-	f, err := o.h.RPC(topic, payload, flux.NodeAny, flux.NoResponse)
-	if err != nil {
-		return err
-	}
-	f.Destroy()
-	return nil
-}
-
 // After implements agent.Host.
 func (o *host) After(d time.Duration, fn func()) (cancel func()) {
 	if o.closed {

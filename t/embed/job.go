@@ -99,7 +99,7 @@ type job struct {
 	subscribers []*Plugin
 
 	perilog                                int
-	startPending, started, startSent       bool
+	startPending, started                  bool
 	hasResources, freePosted, dependPosted bool
 	allocQueued, allocPending, allocBypass bool
 	debug                                  bool

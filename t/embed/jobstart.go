@@ -29,20 +29,6 @@ func (jm *jobManager) execHello() {
 	})
 }
 
-// execGone: the exec service disconnected. Its answers are not to be waited
-// for.
-func (jm *jobManager) execGone() {
-	jm.execUp = false
-	jm.each(func(j *job) {
-		if j.startPending {
-			if j.debug {
-				jm.post(j, "debug.start-lost", `{"note":"disconnect"}`)
-			}
-			j.startPending = false
-		}
-	})
-}
-
 // startResponse takes one of the answers to a start request: start, finish,
 // release, exception, reattached.
 func (jm *jobManager) startResponse(id JobID, kind string, status int, note string) {

@@ -47,8 +47,6 @@ func (r *recorder) init(p *flux.Plugin) error {
 	})
 }
 
-func (r *recorder) mark(text string) { r.lines = append(r.lines, callback{"mark", text}) }
-
 // shape is what must be the same as on a real Flux: which callback, for which
 // job (counted by first appearance), the keys of its arguments in their
 // order, the state, and the event with the keys of its context.

@@ -139,7 +139,7 @@ func TestParallel(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			for seed := uint64(1); seed < 10; seed++ {
-				if history(t, seed) != history(t, seed) {
+				if first := history(t, seed); first != history(t, seed) {
 					t.Errorf("seed %d does not repeat", seed)
 				}
 			}
