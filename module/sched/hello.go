@@ -191,7 +191,7 @@ func (w *was) take(value string, err error) {
 	w.fromKVS = true
 	w.r, w.err = rv1reader.Read([]byte(value))
 	if w.err != nil {
-		w.err = fmt.Errorf("R can't be read: %s", oneLine(w.err))
+		w.err = fmt.Errorf("its R can't be read: %s", oneLine(w.err))
 	}
 }
 

@@ -25,10 +25,9 @@ import (
 
 // hunt is the search for some jobs.
 type hunt struct {
-	open    int
-	rest    []*was // job-list does not know where they are
-	started bool
-	then    func()
+	open int
+	rest []*was // job-list does not know where they are
+	then func()
 }
 
 func (e *Engine) locate(lost []*was, then func()) {
