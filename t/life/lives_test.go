@@ -118,6 +118,7 @@ func TestServiceFails(t *testing.T) {
 				if !w.run(func() bool { return w.job(id).running || w.job(id).cleanup }, time.Minute) {
 					t.Fatal("it neither runs nor ends")
 				}
+				w.in.Settle()
 				var want []string
 				if c.ends != "" {
 					want = []string{c.ends}
@@ -146,6 +147,7 @@ func TestAgentMissing(t *testing.T) {
 		start := w.now()
 		id := w.rabbit(4)
 		w.run(func() bool { return w.job(id).cleanup }, time.Minute)
+		w.in.Settle()
 		if took := w.now() - start; took > 500*time.Millisecond {
 			t.Errorf("it took %v to be known", took)
 		}

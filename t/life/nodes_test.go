@@ -134,9 +134,13 @@ func (n *nodes) run(c embed.Command) embed.Process {
 			}
 		}
 	case "status":
-		proc.Duration = 5 * time.Millisecond
-		if mishap == slow {
+		switch mishap {
+		case hangs, hangsHard:
+			return proc
+		case slow:
 			proc.Duration = 300 * time.Millisecond
+		default:
+			proc.Duration = 5 * time.Millisecond
 		}
 		switch {
 		case mishap == fails || mishap == failsLate:
