@@ -71,7 +71,11 @@ func (n *nodes) set(f fault, m mishap) {
 	case fails, failsLate:
 		n.w.blame(f.rank, refusal(f))
 	case hangs, hangsHard:
-		n.w.blame(f.rank, f.unit+": not ", f.unit+": svc: timed out", f.unit+": is ")
+		n.w.blame(f.rank, f.unit+": svc: timed out", f.unit+": is ")
+		// Changes are made one at a time, so that others wait for it.
+		for _, s := range n.w.cfg.Services {
+			n.w.blame(f.rank, s.Unit+": not ")
+		}
 	}
 }
 
