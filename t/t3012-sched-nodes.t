@@ -47,7 +47,7 @@ import json
 c = json.load(open(\"conf.json\"))
 c.setdefault(\"resource\", {})[\"exclude\"] = \"1\"
 json.dump(c, open(\"exclude.json\", \"w\"))" && flux config load exclude.json && flux module reload resource && mark && load burrow &&
-	is nodes.all 3 && is hello.recovered 1 && test $(warnings) = 1 && alive $a && is nodes.idle 2 &&
+	is nodes.all 3 && is hello.recovered 1 && test $(warnings) = 1 && alive $a && wait_for 20 is nodes.idle 2 &&
 	b=$(run 2) && started $b && test "$(ranks $b)" = "[2-3]" && cancel_all && free_again &&
 	unload && flux config load conf.json && flux module reload resource && load burrow && is nodes.all 4
 '
