@@ -30,6 +30,9 @@ func FromPointer(p unsafe.Pointer) *Handle {
 	return &Handle{h: (*C.flux_t)(p)}
 }
 
+// Same tells whether two handles are the same connection.
+func (h *Handle) Same(o *Handle) bool { return h.h == o.h }
+
 // Rank gives this broker's rank. Implements flux_get_rank(3).
 func (h *Handle) Rank() (uint32, error) {
 	var rank C.uint32_t

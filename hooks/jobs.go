@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -273,11 +274,16 @@ func (h *Hooks) JobEvent(args string) {
 		}
 	}
 	before := w.facts
+	before.holds = maps.Clone(before.holds)
 	dws := before.holds[dwsEpilog]
 	w.facts.add(e)
 	if w.facts.stolen {
 		w.facts.stolen = false
 		h.retake(w)
+	}
+	if w.prolog && e.Name == "prolog-finish" && before.held(prologName) && !w.facts.held(prologName) {
+		// By the heir of an earlier load.
+		w.prolog = false
 	}
 	switch {
 	case w.facts.environment && !before.environment:

@@ -100,6 +100,9 @@ func (f *facts) count(description string, by, status int) {
 	}
 }
 
+// held tells whether a hold is open.
+func (f *facts) held(description string) bool { return f.holds[description] > 0 }
+
 // open is the number of holds that should be open.
 func (f *facts) open() int {
 	n := 0

@@ -86,7 +86,26 @@ test_expect_success 'unloaded in mid-prolog, no job is stuck' '
 	ended $(cat id) && balanced $(cat id) &&
 	flux jobtap load "$SO" && wait_for 10 all_down
 '
+test_expect_success 'unloaded while services go down, the job starts only when they are' '
+	dws_service --setup 0.3 && for r in 0 1 2 3; do echo 1.5 > "$DIR/slow.$r"; done &&
+	rabbit -N2 "$T/lib/task" 0.3 > id &&
+	posted $(cat id) dws_environment && wait_for 10 any_up &&
+	flux jobtap remove burrow.so &&
+	ended $(cat id) && balanced $(cat id) && ! test -e "$DIR/violations" &&
+	events $(cat id) | grep "finish=0" &&
+	rm -f "$DIR"/slow.* &&
+	flux jobtap load "$SO" && wait_for 20 all_down
+'
+test_expect_success 'and so if it is loaded again meanwhile' '
+	for r in 0 1 2 3; do echo 1.5 > "$DIR/slow.$r"; done &&
+	rabbit -N2 "$T/lib/task" 0.3 > id &&
+	posted $(cat id) dws_environment && wait_for 10 any_up &&
+	flux jobtap remove burrow.so && flux jobtap load "$SO" &&
+	ended $(cat id) && rm -f "$DIR"/slow.* && balanced $(cat id) && wait_for 20 all_down &&
+	! test -e "$DIR/violations" && events $(cat id) | grep "finish=0"
+'
 test_expect_success 'unloaded and loaded in mid-prolog, the window goes on' '
+	dws_service --setup 1.5 &&
 	rabbit -N2 "$T/lib/task" 0.3 > id &&
 	posted -m description=burrow-prolog $(cat id) prolog-start &&
 	flux jobtap remove burrow.so && flux jobtap load "$SO" &&

@@ -34,6 +34,8 @@ func Hooks(p *flux.Plugin) error {
 	if err != nil {
 		return err
 	}
+	// What an earlier load left is read from the jobs' eventlogs.
+	disinherit(o.h)
 	r := &hooksRole{jobtap: newJobtap(o, p), pending: map[*flux.Request]struct{}{}}
 	for topic, fn := range map[string]func(string){
 		"job.new":           func(a string) { r.hooks.New(a) },
