@@ -75,7 +75,11 @@ func (x *exec) tell(e *execJob, kind string, status int, note string) {
 
 // start takes a start request.
 func (x *exec) start(id JobID, reattach bool, jobspec, r string) {
-	x.in.post(x.in.jm.h.id, x.h.id, task{owner: x.h, fn: func() {
+	jm := x.in.jm
+	x.in.post(jm.h.id, x.h.id, task{owner: x.h, fn: func() {
+		if x.in.jm != jm || !jm.up {
+			return // it was on its way when both were restarted
+		}
 		if e := x.jobs[id]; e != nil {
 			x.reattach(e, reattach)
 			return
