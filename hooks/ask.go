@@ -17,11 +17,15 @@ import (
 // nothing. done is not called after Close.
 func (h *Hooks) ask(ranks *idset.Set, need wire.Need, done func(r wire.SetResponse, soiled *idset.Set)) {
 	soiled := idset.New()
-	h.inFlight[soiled] = true
+	h.inFlight[soiled] = nil
+	if need.Phase == phase.Mount || need.Phase == phase.Unmount {
+		h.inFlight[soiled] = ranks
+	}
 	h.host.Set(wire.SetRequest{Ranks: ranks, Need: need}, func(r wire.SetResponse) {
 		delete(h.inFlight, soiled)
 		if !h.closed {
 			done(r, soiled)
+			h.checkRest()
 		}
 	})
 }

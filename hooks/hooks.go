@@ -86,8 +86,10 @@ type Hooks struct {
 	// managed are ranks that had an agent at some time.
 	managed *idset.Set
 	// inFlight has, for each wish on its way, the ranks that became unclean
-	// since it was sent.
-	inFlight map[*idset.Set]bool
+	// since it was sent, and as its value the ranks that it wants something up on.
+	inFlight map[*idset.Set]*idset.Set
+	// unchecked are ranks that are to be checked, see checkRest.
+	unchecked *idset.Set
 	// owed are ends of jobs that ranks may not have heard of.
 	owed map[uint64]*keep
 	// graceOver: the time in which absent ranks are waited for is over.
@@ -136,7 +138,7 @@ func New(host Host, cfg *config.Config) *Hooks {
 		verify:  idset.New(),
 		timers:  map[*func()]bool{},
 
-		inFlight: map[*idset.Set]bool{},
+		inFlight: map[*idset.Set]*idset.Set{},
 		owed:     map[uint64]*keep{},
 	}
 	if n := int(host.Size()); n > 0 {
@@ -200,7 +202,22 @@ func (h *Hooks) reset() {
 	if !h.cfg.Enable || n == 0 {
 		return
 	}
-	h.check(idset.NewRange(0, n-1))
+	h.unchecked = idset.NewRange(0, n-1)
+	h.checkRest()
+}
+
+// checkRest checks the ranks that are to be, but those with a wish for up on
+// its way: where that has to go around a rank without an agent, the check may
+// overtake it, and cut off a mount that it is to keep.
+func (h *Hooks) checkRest() {
+	ranks := h.unchecked
+	for _, up := range h.inFlight {
+		ranks = ranks.Difference(up)
+	}
+	if !ranks.Empty() {
+		h.unchecked = h.unchecked.Difference(ranks)
+		h.check(ranks)
+	}
 }
 
 // check has ranks drop what is void and reach what is wanted, and learns from

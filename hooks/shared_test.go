@@ -192,6 +192,19 @@ func TestUpBetweenAnswers(t *testing.T) {
 	}
 }
 
+// After a load the check that ends what earlier loads asked for does not
+// overtake a wish that keeps a mount going.
+func TestCheckDoesNotOvertake(t *testing.T) {
+	f := newFakeHost(t)
+	f.open["1 "+prologName] = 1
+	f.kvs["log 1"] = `{"timestamp":1,"name":"prolog-start","context":{"description":"burrow-prolog"}}`
+	h := New(f, newConfig())
+	h.New(runArgs(1, true, "0-1"))
+	f.pass(commitWait)
+	f.expect("1 mount 0-1; 0 idle 2-3")[0].answer(wire.SetResponse{})
+	f.expect("0 idle 0-1")
+}
+
 // Generations grow over loads, also where the clock was set back.
 func TestGenerationOverLoads(t *testing.T) {
 	f, h := newHooks(t, nil)

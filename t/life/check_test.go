@@ -30,6 +30,7 @@ func (w *world) healed() {
 	w.loadPlugin()
 	w.undrain()
 	if !w.run(w.in.Idle, 2*time.Minute) {
+		w.checkStuck()
 		for _, id := range w.in.Active() {
 			_ = w.in.Cancel(id)
 		}
@@ -40,6 +41,25 @@ func (w *world) healed() {
 			for _, id := range w.in.Active() {
 				w.violated("G3: %s never ends", embed.JobIDString(id))
 			}
+		}
+	}
+}
+
+// checkStuck: two minutes after the last fault, burrow has a reason for each
+// job that it still holds. G3.
+func (w *world) checkStuck() {
+	for _, id := range w.in.Active() {
+		j := w.job(id)
+		wanted := false
+		for _, o := range w.jobs {
+			wanted = wanted || o != j && o.holds["dws-setup"]+o.holds["dws-epilog"] > 0 && !o.over
+		}
+		switch {
+		case wanted, !j.alloc:
+		case j.holds["burrow-prolog"] > 0 && (j.cleanup || j.env || !j.rabbit && w.DWS != dwsNone):
+			w.violated("G3: %s is stuck in its prolog", embed.JobIDString(id))
+		case j.holds["burrow-epilog"] > 0 && j.ended && j.holds["dws-epilog"] == 0:
+			w.violated("G3: %s is stuck in its epilog", embed.JobIDString(id))
 		}
 	}
 }

@@ -22,6 +22,8 @@ type witness struct {
 	order    []embed.JobID
 	broken   []string
 	pluginUp bool
+	// pluginSince is when the plugin was loaded last.
+	pluginSince time.Duration
 	// blamed are texts that a drain's reason may have, by rank.
 	blamed map[int][]string
 }
@@ -129,6 +131,10 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 		}
 		if j.holds[description] < 0 && strings.HasPrefix(description, "burrow-") {
 			v.violated("G3: %s of %s finished without a start", description, embed.JobIDString(j.id))
+		}
+		if description == "dws-epilog" && j.alloc && j.ended && v.pluginUp && v.now()-v.pluginSince > 300*time.Millisecond &&
+			j.holds["burrow-epilog"] == 0 {
+			v.violated("G4: %s goes on before its services are idle", embed.JobIDString(j.id))
 		}
 		if description == "dws-epilog" && gjson.Get(e.Context, "status").Int() != 0 {
 			j.givenUp = true

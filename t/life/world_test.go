@@ -195,7 +195,7 @@ func (w *world) loadPlugin() {
 	if _, err := w.in.LoadPlugin("burrow.so", "", roles.Hooks); err != nil {
 		panic(err)
 	}
-	w.pluginUp = true
+	w.pluginUp, w.pluginSince = true, w.in.Elapsed()
 }
 
 func (w *world) removePlugin() {
@@ -289,6 +289,7 @@ var agentGone = []string{"agent is not loaded", "lost contact", "is being unload
 
 func (w *world) restartJobManager() {
 	w.in.RestartJobManager()
+	w.pluginSince = w.in.Elapsed()
 	w.witness.reread()
 }
 
@@ -296,6 +297,7 @@ func (w *world) restartJobManager() {
 // while, as rc1 does after the job manager.
 func (w *world) restartBroker() {
 	w.in.RestartBroker(0)
+	w.pluginSince = w.in.Elapsed()
 	w.witness.reread()
 	w.gapSince = w.in.Elapsed()
 	w.advance(50 * time.Millisecond)
