@@ -56,6 +56,8 @@ type cells struct {
 	dead   []unsafe.Pointer // oldest first
 	head   int
 	live   [kindTxn + 1]int
+	// crashed: handles were closed with no word to who has them.
+	crashed bool
 }
 
 func (t *cells) alloc(k kind, obj any) unsafe.Pointer {
@@ -94,6 +96,11 @@ func (t *cells) release(p unsafe.Pointer) {
 
 func (t *cells) close() {
 	for _, b := range t.blocks {
+		if t.crashed {
+			// Code that went on without being told, as it can't after a real
+			// crash, may know an address still: none is given twice.
+			break
+		}
 		C.free(b)
 	}
 	*t = cells{inst: t.inst}

@@ -43,6 +43,7 @@ func (jm *jobManager) shutdown(orderly bool) {
 	in.housekeeping.allocs = nil
 	if !orderly {
 		jm.h.used = nil
+		in.cells.crashed = true
 	}
 	jm.h.close(orderly)
 }

@@ -5,6 +5,7 @@ package life
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -185,7 +186,7 @@ func newAction(r *rand.Rand, s setup) action {
 func (h history) live(verbose bool) (broken []string, text string) {
 	defer func() {
 		if r := recover(); r != nil {
-			broken = append(broken, fmt.Sprintf("panic: %v", r))
+			broken = append(broken, fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
 	w := newWorld(h.setup)
