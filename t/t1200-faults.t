@@ -4,7 +4,7 @@ test_description='services that fail, agents and brokers that are lost: by polic
 . "$(dirname "$0")/lib/burrow.sh"
 CONF=$(service_conf)
 LIMIT=280
-under_flux 4 -Stbon.topo=kary:2
+under_flux 4 -Stbon.topo=kary:2 --test-exit-mode=leader
 . "$SHARNESS"
 
 fine() { balanced "$1" && ! test -e "$DIR/violations"; }
