@@ -148,11 +148,16 @@ func TestChangedInventory(t *testing.T) {
 		{"gone", hosts("n[0-1]", "0-1"), "0-1", "rank1/core[0-3]", 0, 1, 1},
 		{"renamed", hosts("n[0-1],x,n[3-4]", "0-4"), "0-4", "rank1/core[0-3]", 1, 1, 3},
 		{"moved", hosts("n[0-1],n3,n2,n4", "0-4"), "0-4", "rank1/core[0-3]", 2, 1, 2},
+		{"brokers of one host", hosts("vm,vm,vm,vm", "0,2-4"), "0,2-4", "rank2/core[0-3]", 0, 1, 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			both(t, func(t *testing.T, hooks bool) {
-				f := start(t, inventoryOf(5, 4, 0, ""), hooks)
+				before := inventoryOf(5, 4, 0, "")
+				if strings.Contains(tt.inventory, "vm") {
+					before = hosts("vm,vm,vm,vm,vm", "0-4")
+				}
+				f := start(t, before, hooks)
 				first := f.submit(nodesSpec(1, 0, ""))
 				f.run()
 				j := f.submit(nodesSpec(2, 0, ""))

@@ -34,7 +34,7 @@ func (p *Pool) Restore(id jobid.ID, m *rv1reader.Mapping, expiration float64) (R
 	a := &Alloc{ID: id, Expiration: expiration, Recovered: true}
 	var out Restored
 	out.Alloc = a
-	doubt := m.Doubt.Clone()
+	doubt := m.Doubt.Difference(neighbours(m))
 	clash := &idset.Set{}
 	for rank, children := range m.Set.All() {
 		i, ok := p.byRank[rank]
@@ -71,6 +71,27 @@ func (p *Pool) Restore(id jobid.ID, m *rv1reader.Mapping, expiration float64) (R
 	p.jobs[id] = a
 	p.Fence(a, doubt)
 	return out, nil
+}
+
+// neighbours returns the ranks that are in doubt for no other reason than that
+// they share a host with a rank that is gone. Where several brokers run on one
+// host its name does not tell them apart, and the rank alone says which of
+// them had the job: none that is still there.
+func neighbours(m *rv1reader.Mapping) *idset.Set {
+	shared, others := &idset.Set{}, &idset.Set{}
+	if m.More > 0 {
+		return shared // not all reasons are known
+	}
+	for _, p := range m.Problems {
+		switch {
+		case p.Kind == rv1reader.HostMoved && len(p.HostRanks) > 1 && p.InventoryHost == "":
+			shared.AddSet(idset.New(p.HostRanks...))
+		default:
+			others.AddSet(p.Ranks)
+			others.AddSet(idset.New(p.HostRanks...))
+		}
+	}
+	return shared.Difference(others)
 }
 
 func (r *Restored) tell(s string) {
