@@ -118,9 +118,6 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 		}
 	case "prolog-start", "epilog-start":
 		j.holds[description]++
-		if description == "dws-setup" {
-			j.rabbit = true
-		}
 		if strings.HasPrefix(description, "burrow-") && j.holds[description] != 1 {
 			v.violated("G3: %s of %s taken twice", description, embed.JobIDString(j.id))
 		}
@@ -180,7 +177,7 @@ func (v *witness) reread() {
 	for _, id := range v.order {
 		old := v.jobs[id]
 		j := &jobSeen{id: id, holds: map[string]int{}, mountSince: never, unmountSince: never,
-			lastWindow: old.lastWindow, freed: old.freed, unwatched: old.unwatched, running: old.running, ranks: old.ranks}
+			lastWindow: old.lastWindow, freed: old.freed, unwatched: old.unwatched, running: old.running, ranks: old.ranks, rabbit: old.rabbit}
 		for _, e := range v.w.in.Eventlog(id) {
 			freed := j.freed
 			v.add(j, e)

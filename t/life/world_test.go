@@ -310,6 +310,7 @@ func (w *world) submit(s embed.Jobspec) embed.JobID {
 	if err != nil {
 		panic(err)
 	}
+	w.job(id).rabbit = s.DW != nil
 	return id
 }
 
