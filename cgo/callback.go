@@ -9,30 +9,71 @@ import "C"
 
 import (
 	"fmt"
+	"os"
 	"runtime/cgo"
 	"runtime/debug"
-	"sync/atomic"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // The Go bodies of wrap.c. Each recovers: a panic that leaves Go ends the
 // broker.
 
-var onPanic atomic.Pointer[func(text string)]
+// panics are where the text of a panic goes: one sink for each handle, with
+// the thread that the handle belongs to.
+var panics struct {
+	sync.Mutex
+	sinks []*panicSink
+}
 
-// OnPanic sets what is done with the text of a panic caught in a callback or
-// by Recover, such as to log it. The default is to drop it.
-func OnPanic(fn func(text string)) { onPanic.Store(&fn) }
+type panicSink struct {
+	thread int
+	log    func(text string)
+}
 
-// Recover, deferred, turns a panic into a call of the function of OnPanic and
-// of failed, which may be nil.
+// OnPanic sets what is done, on the thread that calls it, with the text of a
+// panic caught in a callback or by Recover, until remove is called.
+func OnPanic(log func(text string)) (remove func()) {
+	sink := &panicSink{thread: unix.Gettid(), log: log}
+	panics.Lock()
+	defer panics.Unlock()
+	panics.sinks = append(panics.sinks, sink)
+	return func() {
+		panics.Lock()
+		defer panics.Unlock()
+		panics.sinks = slices.DeleteFunc(panics.sinks, func(s *panicSink) bool { return s == sink })
+	}
+}
+
+// report gives a panic's text to the sink of this thread. On a thread without
+// one it goes to stderr: a handle is of no use on another thread than its own.
+func report(text string) {
+	panics.Lock()
+	var log func(string)
+	thread := unix.Gettid()
+	for _, s := range panics.sinks {
+		if s.thread == thread {
+			log = s.log
+		}
+	}
+	panics.Unlock()
+	if log == nil {
+		fmt.Fprintln(os.Stderr, "flux-burrow: "+text)
+		return
+	}
+	log(text)
+}
+
+// Recover, deferred, turns a panic into a line of the log and a call of
+// failed, which may be nil.
 func Recover(where string, failed func()) {
 	r := recover()
 	if r == nil {
 		return
 	}
-	if fn := onPanic.Load(); fn != nil {
-		(*fn)(fmt.Sprintf("BUG: panic in %s: %v\n%s", where, r, debug.Stack()))
-	}
+	report(fmt.Sprintf("BUG: panic in %s: %v\n%s", where, r, debug.Stack()))
 	if failed != nil {
 		failed()
 	}

@@ -16,6 +16,8 @@ type host struct {
 	futures map[*flux.Future]struct{}
 	timers  map[*flux.Timer]struct{}
 	closed  bool
+	// unhook ends the logging of panics to this handle.
+	unhook func()
 }
 
 func newHost(h *flux.Handle) (*host, error) {
@@ -23,9 +25,9 @@ func newHost(h *flux.Handle) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The last role to start logs panics; all are in one broker's log.
-	flux.OnPanic(func(text string) { h.Log(flux.LogCrit, "%s", text) })
-	return &host{h: h, rank: rank, futures: map[*flux.Future]struct{}{}, timers: map[*flux.Timer]struct{}{}}, nil
+	o := &host{h: h, rank: rank, futures: map[*flux.Future]struct{}{}, timers: map[*flux.Timer]struct{}{}}
+	o.unhook = flux.OnPanic(func(text string) { h.Log(flux.LogCrit, "%s", text) })
+	return o, nil
 }
 
 func (o *host) Rank() uint32 { return o.rank }
@@ -97,6 +99,7 @@ func (o *host) Log(level int, format string, args ...any) { o.h.Log(level, forma
 // close ends all that is open; nothing calls back after it.
 func (o *host) close() {
 	o.closed = true
+	o.unhook()
 	for f := range o.futures {
 		o.drop(f)
 	}

@@ -164,26 +164,6 @@ func object[T any](p unsafe.Pointer, k kind) *T {
 	return in.cells.objs[c.slot].(*T)
 }
 
-// alive tells whether a handle's cell is in use. Memory of an instance that
-// was closed is not looked at.
-func alive(p unsafe.Pointer) bool {
-	for _, in := range *registry.items.Load() {
-		if in != nil && in.cells.has(p) {
-			return (*C.struct_embed_cell)(p).magic == cellLive
-		}
-	}
-	return false
-}
-
-func (t *cells) has(p unsafe.Pointer) bool {
-	for _, b := range t.blocks {
-		if d := uintptr(p) - uintptr(b); uintptr(p) >= uintptr(b) && d < cellBlock*C.sizeof_struct_embed_cell {
-			return true
-		}
-	}
-	return false
-}
-
 // cstring is a C copy of a string that lives as long as its owner.
 func cstring(s string) *C.char { return C.CString(s) }
 

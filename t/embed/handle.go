@@ -248,11 +248,6 @@ func embedGoAuxSet(p unsafe.Pointer, name *C.char, val, destroy C.uintptr_t) C.i
 
 //export embedGoLog
 func embedGoLog(p unsafe.Pointer, level C.int, text *C.char) {
-	// A last line after the handle's end is lost, and no fault: package flux
-	// keeps a handle to log panics with.
-	if p == nil || !alive(p) {
-		return
-	}
 	if h := object[Handle](p, kindHandle); h != nil {
 		h.in.logf(h.rank, h.name, int(level), "%s", C.GoString(text))
 	}
