@@ -13,7 +13,8 @@ import (
 // before brokers and agents are there: rc1 loads the agents, and compute
 // nodes take their time to join. That is no failure of theirs. So for
 // service-timeout after a load a rank without an agent is absent, where it had
-// one before or its job's window was resumed: what is asked of it waits. An
+// one before or its job's window was resumed, and none was heard of yet: what
+// is asked of it waits. An
 // agent that comes up asks what is wanted; what is still absent at the end is
 // asked once more, and then judged as any other.
 
@@ -32,6 +33,8 @@ func (h *Hooks) excuse(w *window, p phase.Phase, r *wire.SetResponse) {
 		if !w.resumed || !w.rabbit {
 			absent = absent.Intersect(h.managed)
 		}
+		// One that was heard of and is gone has failed.
+		absent = absent.Difference(h.present)
 		if left := f.Ranks.Difference(absent); !left.Empty() {
 			failed = append(failed, wire.RankText{Ranks: left, Reason: f.Reason})
 		}

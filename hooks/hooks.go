@@ -85,6 +85,8 @@ type Hooks struct {
 	unclean *idset.Set
 	// managed are ranks that had an agent at some time.
 	managed *idset.Set
+	// present are those of them that were heard of in this load.
+	present *idset.Set
 	// inFlight has, for each wish on its way, the ranks that became unclean
 	// since it was sent, and as its value the ranks that it wants something up on.
 	inFlight map[*idset.Set]*idset.Set
@@ -135,6 +137,7 @@ func New(host Host, cfg *config.Config) *Hooks {
 		kept:    map[uint64]*keep{},
 		unclean: idset.New(),
 		managed: idset.New(),
+		present: idset.New(),
 		verify:  idset.New(),
 		timers:  map[*func()]bool{},
 

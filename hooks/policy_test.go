@@ -69,13 +69,10 @@ func TestManagedIsRemembered(t *testing.T) {
 	h.Close()
 	h = New(f, newConfig())
 	f.pass(0)
-	f.well()
 	gone := failed(idset.New(1), wire.NotLoaded)
-	h.check(idset.New(1))
 	for _, w := range f.take() {
 		w.answer(gone)
 	}
-	h.unclean.Add(1)
 	h.Run(runArgs(1, false, "1"))
 	f.expect("1 run 1")[0].answer(gone)
 	if f.opened() != "1 burrow-prolog" {
@@ -92,6 +89,17 @@ func TestManagedIsRemembered(t *testing.T) {
 	}
 	if len(f.raised) != 1 || len(f.drains) == 0 {
 		t.Errorf("not judged: %q %q", f.drains, f.raised)
+	}
+}
+
+// An agent that was heard of in this load, and is gone, has failed at once.
+func TestPresentIsNotExcused(t *testing.T) {
+	f, h := newHooks(t, nil)
+	h.unclean.Add(1)
+	h.Run(runArgs(1, true, "1"))
+	f.expect("1 mount 1")[0].answer(failed(idset.New(1), wire.Lost("No route to host")))
+	if len(f.raised) != 1 || len(f.drains) != 1 {
+		t.Errorf("not judged at once: %q %q", f.drains, f.raised)
 	}
 }
 
