@@ -73,6 +73,7 @@ func TestManagedIsRemembered(t *testing.T) {
 	for _, w := range f.take() {
 		w.answer(gone)
 	}
+	h.unclean.Add(1)
 	h.Run(runArgs(1, false, "1"))
 	f.expect("1 run 1")[0].answer(gone)
 	if f.opened() != "1 burrow-prolog" {
