@@ -66,6 +66,7 @@ func TestPolicy(t *testing.T) {
 // What an agent that is gone left up is remembered over a reload.
 func TestManagedIsRemembered(t *testing.T) {
 	f, h := newHooks(t, nil)
+	f.pass(time.Second)
 	h.Close()
 	h = New(f, newConfig())
 	f.pass(0)
