@@ -127,8 +127,8 @@ type Stats struct {
 	LastFault string  `json:"last-fault,omitempty"`
 }
 
-// New makes the hooks with a configuration. Start is to be called when the
-// jobs that are there have been announced.
+// New makes the hooks with a configuration. The jobs that are there are to be
+// announced by Hooks.New before the reactor turns.
 func New(host Host, cfg *config.Config) *Hooks {
 	h := &Hooks{
 		host:    host,
