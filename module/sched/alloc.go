@@ -20,6 +20,7 @@ type ask struct {
 	request Request
 	alloc   *resource.Alloc // booked, its R on its way to the KVS
 	around  *queue.Job      // the job that it went ahead of
+	sound   bool            // the job manager has no R of it: see stale.go
 	noted   map[string]bool // annotations that are set
 	reason  string          // as last annotated
 	at      float64         // estimate as last annotated

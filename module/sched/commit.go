@@ -14,6 +14,23 @@ func (e *Engine) commit(started []policy.Started, now float64) {
 	if len(started) == 0 {
 		return
 	}
+	for _, s := range started {
+		e.queue.Remove(s.Job.ID)
+		a := e.asks[s.Job.ID]
+		a.alloc, a.around = s.Alloc, s.Around
+	}
+	e.committing = true
+	e.withoutStale(started, func(started []policy.Started) {
+		if len(started) == 0 {
+			e.committing = false
+			e.kick()
+			return
+		}
+		e.write(started, now)
+	})
+}
+
+func (e *Engine) write(started []policy.Started, now float64) {
 	texts := make([]string, len(started))
 	summaries := make([]string, len(started))
 	entries := make([]Entry, len(started))
@@ -21,11 +38,7 @@ func (e *Engine) commit(started []policy.Started, now float64) {
 		r := e.pool.R(s.Alloc, now)
 		texts[i], summaries[i] = string(r.Encode()), r.Short()
 		entries[i] = Entry{s.Job.ID.Key("R"), texts[i]}
-		e.queue.Remove(s.Job.ID)
-		a := e.asks[s.Job.ID]
-		a.alloc, a.around = s.Alloc, s.Around
 	}
-	e.committing = true
 	begin := time.Now()
 	e.host.Commit(entries, func(err error) {
 		if e.phase == Stopped {

@@ -37,6 +37,7 @@ type Engine struct {
 	host   Host
 	config Config
 	phase  Phase
+	born   float64 // when it was started, seconds since 1970
 
 	pool       *resource.Pool
 	expiration float64 // of the instance, seconds since 1970; 0 for none
@@ -72,6 +73,7 @@ func (e *Engine) Start() {
 	if e.phase != Idle {
 		return
 	}
+	e.born = e.host.Now()
 	e.enter(Acquire)
 	e.host.Stream("resource.acquire", "", e.onAcquire)
 }
