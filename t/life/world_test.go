@@ -185,9 +185,6 @@ func (w *world) loadDWS() {
 	}
 }
 
-// hooked tells whether the plugin is loaded.
-func (w *world) hooked() bool { return w.pluginUp }
-
 func (w *world) loadPlugin() {
 	if w.pluginUp {
 		return
