@@ -102,6 +102,34 @@ func TestPartlyFreed(t *testing.T) {
 	})
 }
 
+// A node that housekeeping let go of is an older job's by now.
+func TestFreedAndTaken(t *testing.T) {
+	both(t, func(t *testing.T, hooks bool) {
+		f := start(t, inventoryOf(3, 2, 0, ""), hooks)
+		first := f.submit(nodesSpec(3, 0, ""))
+		f.run()
+		older := f.submit(nodesSpec(1, 0, ""))
+		j := f.submit(nodesSpec(3, 0, ""))
+		j.priority = 30
+		f.toSched("sched.prioritize", fmt.Sprintf(`{"jobs":[[%d,30]]}`, j.id), nil)
+		f.end(first)
+		f.run()
+		f.endRanks(j, idset.New(1))
+		f.run()
+		if !older.running || text(older.r.Ranks) != "1" || older.id > j.id {
+			t.Fatalf("%s should have rank 1: %+v", older.id, older.r)
+		}
+		f.log = nil
+		f.reload()
+		if h := f.engine.Report().Hello; h.Fenced != 0 || f.logged(Warning) > 0 {
+			t.Errorf("report %+v:\n%s", h, strings.Join(f.log, "\n"))
+		}
+		if got := f.held()[j.id]; got != "rank[0,2]/core[0-1]" {
+			t.Errorf("%s holds %s", j.id, got)
+		}
+	})
+}
+
 // Case i: 200 of 1,500 jobs end between hello and ready.
 func TestLostFrees(t *testing.T) {
 	both(t, func(t *testing.T, hooks bool) {

@@ -35,13 +35,10 @@ func (e *Engine) restoreOne(w *was) {
 			return
 		}
 	}
-	res, err := e.pool.Restore(w.id, e.pool.Inventory().Map(w.r), w.r.Expiration)
+	res, err := e.pool.Restore(w.id, e.pool.Inventory().Map(w.r), w.free, w.r.Expiration)
 	if err != nil {
 		e.log(Err, "%s", err)
 		return
-	}
-	if w.free != nil {
-		e.pool.FreeRanks(w.id, w.free)
 	}
 	e.stats.hello.Jobs++
 	switch {

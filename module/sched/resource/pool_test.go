@@ -179,7 +179,7 @@ func TestAnySeries(t *testing.T) {
 			},
 			"restore": func(*rapid.T) { // whatever it overlaps
 				r, _ := rv1reader.Read(fmt.Appendf(nil, `{"version":1,"execution":{"R_lite":[{"rank":"%d","children":{"core":"0-5","gpu":"0"}}],"starttime":0,"expiration":0,"nodelist":["a1"]}}`, rapid.IntRange(0, 10).Draw(rt, "rank")))
-				if _, err := p.Restore(next, p.Inventory().Map(r), 0); err != nil {
+				if _, err := p.Restore(next, p.Inventory().Map(r), nil, 0); err != nil {
 					rt.Fatal(err)
 				}
 				live = append(live, next)

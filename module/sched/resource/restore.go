@@ -27,7 +27,9 @@ const maxDoubts = 4
 // Restore gives a job what it holds already, as its R was mapped onto the
 // inventory. What another job holds too stays that job's; the node is fenced
 // until this one ends, as are the nodes of which the mapping is in doubt.
-func (p *Pool) Restore(id jobid.ID, m *rv1reader.Mapping, expiration float64) (Restored, error) {
+// Nothing is held at the ranks in free, which the job has let go of: another
+// may be there by now.
+func (p *Pool) Restore(id jobid.ID, m *rv1reader.Mapping, free *idset.Set, expiration float64) (Restored, error) {
 	if p.jobs[id] != nil {
 		return Restored{}, fmt.Errorf("job %s is there already", id)
 	}
@@ -36,10 +38,13 @@ func (p *Pool) Restore(id jobid.ID, m *rv1reader.Mapping, expiration float64) (R
 	out.Alloc = a
 	doubt := m.Doubt.Difference(neighbours(m))
 	clash := &idset.Set{}
+	if free == nil {
+		free = &idset.Set{}
+	}
 	for rank, children := range m.Set.All() {
 		i, ok := p.byRank[rank]
-		if !ok {
-			continue // a mapping is within the inventory
+		if !ok || free.Contains(rank) { // a mapping is within the inventory
+			continue
 		}
 		nd := &p.nodes[i]
 		part := Part{Node: int32(i), Cores: nd.kind.allC, GPUs: nd.kind.allG}
@@ -62,7 +67,12 @@ func (p *Pool) Restore(id jobid.ID, m *rv1reader.Mapping, expiration float64) (R
 		if problem.Kind == rv1reader.HostMoved {
 			a.FencesLast = true
 		}
-		out.tell(problem.Error())
+		if !free.ContainsAll(problem.Ranks) {
+			out.tell(problem.Error())
+		}
+	}
+	if !a.FencesLast {
+		doubt = doubt.Difference(free)
 	}
 	if !clash.Empty() {
 		out.Clash = true
