@@ -49,7 +49,7 @@ if command -v flux > /dev/null; then
 		plugins = [ { load = "$root$prefix/lib/flux/job-manager/plugins/burrow.so" } ]
 		TOML
 		conf=$(find "$root" -name modprobe -path "*flux*" -type d) &&
-		BURROW_UNDER_FLUX=$PWD/run FLUX_MODULE_PATH_PREPEND=$root$prefix/lib/flux/modules \
+		PYTHONDONTWRITEBYTECODE=1 BURROW_UNDER_FLUX=$PWD/run FLUX_MODULE_PATH_PREPEND=$root$prefix/lib/flux/modules \
 		FLUX_MODPROBE_PATH_APPEND=$conf FLUX_EXEC_PATH_PREPEND=$root$prefix/libexec/flux/cmd \
 			timeout -k 5 100 flux start -s2 -c run/conf sh "$T/t0002-install.t" > out 2>&1 < /dev/null ||
 		{ cat out; false; }
