@@ -63,7 +63,14 @@ if test $rc -ne 0; then
         grep -v '^=== \|^ok \|^PASS\|--- PASS\|no test files' |
         awk '{gsub(/\\n$/, ""); gsub(/\\t/, "    "); gsub(/\\"/, "\""); gsub(/\\u003c/, "<"); gsub(/\\u003e/, ">"); print}' | tail -n 150
 fi
-grep '"Action":"output"' "$out/go.json" | sed -n 's/.*"Output":" *\([^"]*_test.go:[0-9]*: .*skip.*\)\\n".*/SKIP \1/p' | head -n 20
+# What was skipped, and the line before, which says why
+awk '{
+    test = $0; sub(/.*"Test":"/, "", test); sub(/".*/, "", test)
+    if ($0 ~ /"Action":"output"/ && $0 ~ /_test\.go:[0-9]+: /) {
+        why[test] = $0; sub(/.*"Output":" */, "", why[test]); sub(/(\\n)?"}$/, "", why[test])
+    }
+    if ($0 ~ /"Action":"skip"/ && $0 ~ /"Test"/ && test !~ /\//) print "SKIP " test ": " why[test]
+}' "$out/go.json"
 
 step "fuzzing, a few seconds each"
 for dir in $(grep -rl --include='*_test.go' '^func Fuzz' cgo hooks module rv1reader t 2>/dev/null | xargs -n1 dirname | sort -u); do
