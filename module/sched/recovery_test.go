@@ -218,6 +218,24 @@ func TestChangedInventory(t *testing.T) {
 	}
 }
 
+// A node that goes down is given to nobody until it is up again.
+func TestDownNode(t *testing.T) {
+	f := start(t, inventoryOf(2, 4, 0, ""), true)
+	f.change(`{"down":"0"}`)
+	f.run()
+	a, b := f.submit(nodesSpec(1, 0, "")), f.submit(nodesSpec(1, 0, ""))
+	f.run()
+	if !a.running || text(a.r.Ranks) != "1" || b.running {
+		t.Fatalf("with rank 0 down: %+v, the next runs: %t", a.r, b.running)
+	}
+	f.change(`{"up":"0"}`)
+	f.run()
+	if !b.running || text(b.r.Ranks) != "0" {
+		t.Errorf("with rank 0 up: %+v", b.r)
+	}
+	f.verify()
+}
+
 // Case g: R that can't be used. The job lives on, its nodes are kept.
 func TestBadR(t *testing.T) {
 	tests := []struct{ name, r string }{
