@@ -55,7 +55,7 @@ dw='["#DW jobdw type=xfs capacity=10GiB name=project1"]'
 
 flux exec -q -r all flux module load "$so"
 if flux jobtap load dws-jobtap.so 2> /dev/null; then
-    flux python "$here/../lib/dws-service.py" --setup 0.5 --unmount 0.5 > "$dir/dws.log" 2>&1 &
+    flux python "$here/../lib/dws-service.py" --setup 1.5 --unmount 0.5 > "$dir/dws.log" 2>&1 &
     dws=$!
     echo "flux-coral2's dws plugin, with a stand-in for its service" > "$dir/dws"
     until grep -q ready "$dir/dws.log"; do sleep 0.1; done
@@ -82,7 +82,7 @@ over() {
     flux job eventlog --format=json "$id" > "$dir/eventlog.$1"
     flux jobs -n -o '{ranks}' "$id" > "$dir/ranks.$1"
 }
-job 1-rabbit -N2 --setattr=dw="$dw" "$here/task" 1
+job 1-rabbit -N2 --setattr=dw="$dw" --setattr=stub.setup=1.5 "$here/task" 1
 if test -n "$byhand"; then
     sleep 0.5
     flux python -c 'import flux, sys
@@ -93,7 +93,7 @@ fi
 over 1-rabbit
 job 2-other -N2 "$here/task" 1
 over 2-other
-job 3-cancelled -N2 --setattr=dw="$dw" "$here/task" 1
+job 3-cancelled -N2 --setattr=dw="$dw" --setattr=stub.setup=1.5 "$here/task" 1
 flux job wait-event -q -t 30 -m description=burrow-prolog "$(cat "$dir/id.3-cancelled")" prolog-start
 sleep 0.3
 flux cancel "$(cat "$dir/id.3-cancelled")"
