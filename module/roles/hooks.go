@@ -34,6 +34,9 @@ func Hooks(p *flux.Plugin) error {
 	if err != nil {
 		return err
 	}
+	if err := o.holdTimers(); err != nil {
+		return err
+	}
 	// What an earlier load left is read from the jobs' eventlogs.
 	disinherit(o.h)
 	r := &hooksRole{jobtap: newJobtap(o, p), pending: map[*flux.Request]struct{}{}}

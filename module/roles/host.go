@@ -16,6 +16,9 @@ type host struct {
 	futures map[*flux.Future]struct{}
 	timers  map[*flux.Timer]struct{}
 	closed  bool
+	// held waits for the reactor's first turn, see holdTimers.
+	held  []func()
+	still bool
 	// unhook ends the logging of panics to this handle.
 	unhook func()
 }
@@ -32,15 +35,54 @@ func newHost(h *flux.Handle) (*host, error) {
 
 func (o *host) Rank() uint32 { return o.rank }
 
+// holdTimers keeps what has a time limit back until the reactor has turned. A
+// plugin that the configuration names is loaded before the job manager's loop
+// runs for the first time, and that loop may then change from the monotonic
+// clock, with which it was made by one copy of the event loop's code, to the
+// realtime clock of another: all timers that were set before are over at once.
+func (o *host) holdTimers() error {
+	poster, err := o.h.NewPoster()
+	if err != nil {
+		return err
+	}
+	o.still = true
+	o.unhook = both(o.unhook, poster.Destroy)
+	poster.Post(func() {
+		o.still = false
+		held := o.held
+		o.held = nil
+		for _, fn := range held {
+			if !o.closed {
+				fn()
+			}
+		}
+		poster.Destroy()
+	})
+	return nil
+}
+
+func both(a, b func()) func() { return func() { a(); b() } }
+
+// turning calls fn once the reactor turns.
+func (o *host) turning(fn func()) {
+	if o.still {
+		o.held = append(o.held, fn)
+		return
+	}
+	fn()
+}
+
 // Call implements agent.Host.
 func (o *host) Call(rank uint32, topic, payload string, limit time.Duration, done func(string, error)) {
-	f, err := o.h.RPC(topic, payload, rank, 0)
-	o.await(f, err, limit, func(f *flux.Future, err error) {
-		var answer string
-		if err == nil {
-			answer, err = f.Get()
-		}
-		done(answer, err)
+	o.turning(func() {
+		f, err := o.h.RPC(topic, payload, rank, 0)
+		o.await(f, err, limit, func(f *flux.Future, err error) {
+			var answer string
+			if err == nil {
+				answer, err = f.Get()
+			}
+			done(answer, err)
+		})
 	})
 }
 
@@ -69,6 +111,15 @@ func (o *host) drop(f *flux.Future) {
 func (o *host) After(d time.Duration, fn func()) (cancel func()) {
 	if o.closed {
 		return func() {}
+	}
+	if o.still {
+		stopped, stop := false, func() {}
+		o.held = append(o.held, func() {
+			if !stopped {
+				stop = o.After(d, fn)
+			}
+		})
+		return func() { stopped = true; stop() }
 	}
 	var t *flux.Timer
 	cancel = func() {

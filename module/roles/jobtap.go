@@ -126,16 +126,18 @@ func (j *jobtap) Eventlog(id uint64, done func(string, error)) {
 }
 
 func (j *jobtap) Load(key string, done func(string, error)) {
-	f, err := j.h.Lookup(key)
-	j.await(f, err, kvsLimit, func(f *flux.Future, err error) {
-		var value string
-		if err == nil {
-			value, err = f.Value()
-		}
-		if errors.Is(err, syscall.ENOENT) && strings.HasPrefix(key, ownKeys) {
-			err = nil
-		}
-		done(value, err)
+	j.turning(func() {
+		f, err := j.h.Lookup(key)
+		j.await(f, err, kvsLimit, func(f *flux.Future, err error) {
+			var value string
+			if err == nil {
+				value, err = f.Value()
+			}
+			if errors.Is(err, syscall.ENOENT) && strings.HasPrefix(key, ownKeys) {
+				err = nil
+			}
+			done(value, err)
+		})
 	})
 }
 
@@ -143,9 +145,11 @@ func (j *jobtap) Load(key string, done func(string, error)) {
 const ownKeys = "burrow."
 
 func (j *jobtap) Store(key, value string) {
-	if err := j.store(key, value); err != nil {
-		j.Log(flux.LogErr, "can't store %s: %v", key, err)
-	}
+	j.turning(func() {
+		if err := j.store(key, value); err != nil {
+			j.Log(flux.LogErr, "can't store %s: %v", key, err)
+		}
+	})
 }
 
 func (j *jobtap) store(key, value string) error {
