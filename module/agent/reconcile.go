@@ -7,9 +7,11 @@ import (
 
 	"flux-burrow/hooks/config"
 	"flux-burrow/hooks/control"
+	"flux-burrow/hooks/wire"
 )
 
-var errUnloaded = errors.New("burrow agent is being unloaded")
+// errUnloaded answers what waits at the end: its node is one without an agent.
+var errUnloaded = errors.New(wire.NotLoaded)
 
 // step does the next thing that brings the services to what is wanted:
 // first everything that goes down, in list order, then everything that goes

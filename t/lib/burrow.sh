@@ -118,7 +118,7 @@ DW='["#DW jobdw type=xfs capacity=10GiB name=project1"]'
 rabbit() { flux submit --setattr=dw="$DW" "$@"; }
 
 # ended JOBID - wait until it is inactive
-ended() { flux job wait-event -q -t 60 "$1" clean; }
+ended() { flux job wait-event -q -t ${ENDED:-60} "$1" clean; }
 posted() { flux job wait-event -q -t 30 "$@"; }
 
 # events JOBID - one event a line: NAME[:DESCRIPTION][=STATUS]
