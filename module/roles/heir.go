@@ -53,6 +53,7 @@ func (j *jobtap) Inherit(ranks *idset.Set, need wire.Need, description string, s
 	}
 	e := &heir{host: o, tree: j.tree, limit: j.limit, need: need, description: description, strict: strict}
 	if err := j.h.OnDestroy(fmt.Sprintf("burrow::heir-%d", need.ID), e.end); err != nil {
+		e.close()
 		return false
 	}
 	heirs.Lock()

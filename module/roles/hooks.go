@@ -34,12 +34,17 @@ func Hooks(p *flux.Plugin) error {
 	if err != nil {
 		return err
 	}
+	r := &hooksRole{jobtap: newJobtap(o, p), pending: map[*flux.Request]struct{}{}}
+	// First, so that a load that fails later leaves nothing behind.
+	if err := p.OnDestroy("burrow", r.close); err != nil {
+		o.close()
+		return err
+	}
 	if err := o.holdTimers(); err != nil {
 		return err
 	}
 	// What an earlier load left is read from the jobs' eventlogs.
 	disinherit(o.h)
-	r := &hooksRole{jobtap: newJobtap(o, p), pending: map[*flux.Request]struct{}{}}
 	for topic, fn := range map[string]func(string){
 		"job.new":           func(a string) { r.hooks.New(a) },
 		"job.state.run":     func(a string) { r.hooks.Run(a) },
@@ -66,7 +71,7 @@ func Hooks(p *flux.Plugin) error {
 			return err
 		}
 	}
-	return p.OnDestroy("burrow", r.close)
+	return nil
 }
 
 // callback makes a jobtap callback. It never fails: an error would keep the
