@@ -121,7 +121,7 @@ func (e *heir) finish(status int) {
 	})
 	e.Call(flux.NodeAny, "job-manager.post-event.post", string(payload), heirLimit, func(_ string, err error) {
 		if err != nil {
-			e.Log(flux.LogErr, "job %d: can't let go of %s: %v", e.need.ID, e.description, err)
+			e.Log(flux.LogErr, "job %d: can't let go of %s: %v; load burrow.so again to have it do so", e.need.ID, e.description, err)
 		}
 		e.After(0, e.end)
 	})

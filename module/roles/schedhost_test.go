@@ -172,7 +172,11 @@ func (s *site) end() {
 		_ = s.in.Cancel(id) // it may have ended meanwhile
 	}
 	if !s.in.Run(s.in.Idle, 24*time.Hour) {
-		s.t.Fatalf("jobs left: %v", s.in.Active())
+		for _, id := range s.in.Active() {
+			s.t.Logf("%d: %v", id, s.in.Eventlog(id))
+		}
+		text, _ := s.in.RPC(0, 0, "sched-burrow.stats-get", "")
+		s.t.Fatalf("jobs left: %v; report: %s; log:\n%s", s.in.Active(), text, s.log())
 	}
 	s.in.Advance(24 * time.Hour)
 	s.want("state", "ready", "allocated", 0, "pending", 0, "nodes.fenced", 0)

@@ -71,6 +71,7 @@ func init() {
 		"raise":           (*jobManager).raiseRequest,
 		"update":          (*jobManager).updateRequest,
 		"urgency":         (*jobManager).urgencyRequest,
+		"post-event.post": (*jobManager).postEventRequest,
 		"sched-hello":     (*jobManager).helloRequest,
 		"sched-ready":     (*jobManager).readyRequest,
 		"resource-status": (*jobManager).resourceStatusRequest,

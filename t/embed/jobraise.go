@@ -100,6 +100,22 @@ func (jm *jobManager) urgencyRequest(r *Request) {
 	}
 }
 
+// postEventRequest is the service of the built-in plugin .post-event.
+func (jm *jobManager) postEventRequest(r *Request) {
+	p := jsonParse(r.Payload())
+	j := jm.byID[p.Get("id").Uint()]
+	switch {
+	case p.Get("id").Type != gjson.Number || p.Get("name").Type != gjson.String:
+		r.RespondError(syscall.EPROTO, "")
+	case j == nil:
+		r.RespondError(syscall.ENOENT, "")
+	case !jm.postEntry(j, &Event{Time: jm.in.Now(), Name: p.Get("name").Str, Context: p.Get("context").Raw}, false):
+		r.RespondError(syscall.EROFS, "")
+	default:
+		r.Respond("")
+	}
+}
+
 // UpdateDuration is flux-update(1) of attributes.system.duration.
 func (in *Instance) UpdateDuration(id JobID, seconds float64) error {
 	_, err := in.RPC(0, 0, "job-manager.update", fmt.Sprintf(`{"id":%d,"updates":{"attributes.system.duration":%s}}`, id, ftoa(seconds)))
