@@ -33,6 +33,12 @@ test_expect_success FLUXION 'burrow to fluxion: jobs with a time limit run on' '
 	load burrow && a=$(submit -N2 --exclusive -t 1h) && b=$(submit -n1 -t 1d) && all $a $b && load fluxion &&
 	c=$(submit -N2 --exclusive) && started $c && alive $a $b && booked && cancel_all
 '
+test_expect_success FLUXION 'burrow to fluxion: with writer=rv1 jobs without one do, too' '
+	load burrow writer=rv1 && a=$(submit -N2 --exclusive) && b=$(submit -n1 -c2) && c=$(submit -n1 -g1) && all $a $b $c &&
+	flux job info $a R | grep -q cluster0.n1.core3 && load fluxion &&
+	d=$(submit -N2 --exclusive) && started $d && alive $a $b $c && booked && cancel $b &&
+	load burrow writer=rv1 && alive $a $c $d && is hello.recovered 3 && booked && cancel_all && free_again
+'
 test_expect_success FLUXION 'fluxion to burrow to simple to burrow' '
 	load fluxion && a=$(submit -N2 --exclusive) && started $a && load burrow && b=$(submit -N2 --exclusive) && started $b &&
 	load simple && c=$(submit -N2 --exclusive) && started $c && load burrow && d=$(submit -N2 --exclusive) && started $d &&

@@ -54,7 +54,11 @@ func (e *Engine) onInventory(v gjson.Result) error {
 	if err != nil {
 		return fmt.Errorf("resources: %w", err)
 	}
-	e.pool = resource.New(rv1reader.NewInventory(r))
+	inv := rv1reader.NewInventory(r)
+	if e.scribe, err = newScribe(e.config.Writer, inv); err != nil {
+		return err
+	}
+	e.pool = resource.New(inv)
 	e.expiration = r.Expiration
 	e.onChange(v)
 	c := r.Set.Count()

@@ -35,8 +35,10 @@ func (e *Engine) write(started []policy.Started, now float64) {
 	summaries := make([]string, len(started))
 	entries := make([]Entry, len(started))
 	for i, s := range started {
-		r := e.pool.R(s.Alloc, now)
-		texts[i], summaries[i] = string(r.Encode()), r.Short()
+		var err error
+		if texts[i], summaries[i], err = e.scribe.write(e.pool, s.Alloc, now); err != nil {
+			e.log(Warning, "%s: R has no scheduling key: %s", s.Job.ID, err)
+		}
 		entries[i] = Entry{s.Job.ID.Key("R"), texts[i]}
 	}
 	begin := time.Now()

@@ -21,6 +21,7 @@ type Config struct {
 	// QueueDepth is how many alloc requests the job manager may have open; 0
 	// for no limit.
 	QueueDepth int
+	Writer     Writer
 	// LogLevel is the least severe level that is logged.
 	LogLevel Level
 }
@@ -33,8 +34,8 @@ var levels = map[string]Level{
 }
 
 // ParseArgs reads module arguments: policy=fifo|easy|conservative,
-// match=first|best|worst, queue-depth=N|unlimited, log-level=err|warning|
-// info|debug. The last of a kind wins. The error names the argument.
+// match=first|best|worst, queue-depth=N|unlimited, writer=rv1exec|rv1,
+// log-level=err|warning|info|debug. The last of a kind wins. The error names the argument.
 func ParseArgs(args []string) (Config, error) {
 	c := DefaultConfig()
 	for _, arg := range args {
@@ -47,6 +48,8 @@ func ParseArgs(args []string) (Config, error) {
 			c.Match, err = resource.ParseOrder(value)
 		case "queue-depth":
 			c.QueueDepth, err = depth(value)
+		case "writer":
+			c.Writer, err = parseWriter(value)
 		case "log-level":
 			level, ok := levels[strings.ToLower(value)]
 			if !ok {
@@ -54,7 +57,7 @@ func ParseArgs(args []string) (Config, error) {
 			}
 			c.LogLevel = level
 		default:
-			err = fmt.Errorf("unknown argument %q: there are policy=, match=, queue-depth=, log-level=", arg)
+			err = fmt.Errorf("unknown argument %q: there are policy=, match=, queue-depth=, writer=, log-level=", arg)
 		}
 		if err != nil {
 			return Config{}, err

@@ -40,6 +40,7 @@ type Engine struct {
 	born   float64 // when it was started, seconds since 1970
 
 	pool       *resource.Pool
+	scribe     scribe
 	expiration float64 // of the instance, seconds since 1970; 0 for none
 	queue      queue.Queue
 	asks       map[jobid.ID]*ask // open alloc requests, those that are being committed too
