@@ -44,6 +44,21 @@ one vet "$GO" vet ./...
 static() { "$GO" run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...; }
 one staticcheck static
 
+# failures FILE - what the tests printed that failed, and what no test printed
+failures() {
+    awk '{
+        test = ""
+        if (match($0, /"Test":"[^"]*"/)) test = substr($0, RSTART + 8, RLENGTH - 9)
+        if (match($0, /"Package":"[^"]*"/)) key = substr($0, RSTART + 11, RLENGTH - 12) " " test
+        if ($0 ~ /"Action":"output"/) {
+            text = $0; sub(/.*"Output":"/, "", text); sub(/"}$/, "", text)
+            if (text !~ /^(=== |ok |PASS|\?)|no test files|coverage:/) said[key] = said[key] text
+        }
+        if ($0 ~ /"Action":"fail"/) printf "%s\n", said[key]
+    }' "$1" | sed 's/\\n/\
+/g' | sed 's/\\t/    /g; s/\\"/"/g; s/\\u003c/</g; s/\\u003e/>/g; s/\\u0026/\&/g' | head -n 300
+}
+
 step "go test -race"
 "$GO" test -race -timeout 20m -json ${GOTESTS:-./...} > "$out/go.json" 2> "$out/go.err"
 rc=$?
@@ -59,9 +74,7 @@ add failed "$bad"
 if test $rc -ne 0; then
     echo "FAIL go test"
     cat "$out/go.err"
-    sed -n 's/.*"Action":"output".*"Output":"\(.*\)"}$/\1/p' "$out/go.json" |
-        grep -v '^=== \|^ok \|^PASS\|--- PASS\|no test files' |
-        awk '{gsub(/\\n$/, ""); gsub(/\\t/, "    "); gsub(/\\"/, "\""); gsub(/\\u003c/, "<"); gsub(/\\u003e/, ">"); print}' | tail -n 150
+    failures "$out/go.json"
 fi
 # What was skipped, and the line before, which says why
 awk '{
@@ -105,7 +118,8 @@ else
         fi
         if test "$bad" -ne 0; then
             grep '^not ok' "$out/$name.log" | sed "s/^/$name: /"
-            tail -n 60 "$out/$name.log"
+            # The first one: those after it often only follow from it.
+            sed '/^not ok/q' "$out/$name.log" | tail -n 60
         fi
         add failed "$bad"
         echo "$name: $(grep -c '^ok' "$out/$name.log") ok, $bad not ok"

@@ -9,8 +9,9 @@ under_flux 4 -Stbon.topo=kary:2 --test-exit-mode=leader
 
 fine() { balanced "$1" && ! test -e "$DIR/violations"; }
 drained() { flux resource drain -no '{ranks} {reason}'; }
-# The last wish that fails may drain the node again
-quiet() { sleep 3; }
+# A wish that still waits may drain the node again
+no_windows() { flux jobtap query burrow.so | tr -d ' \n' | grep -q '"windows":\[\]'; }
+quiet() { wait_for 60 no_windows; }
 conf() {
 	{ printf "$1"; service_conf; } > "$DIR/conf/burrow.toml" && flux config reload
 }

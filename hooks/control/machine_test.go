@@ -119,7 +119,9 @@ func bootMachine(t *testing.T) *machine {
 	}
 	t.Cleanup(m.stop)
 	for limit := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if out, _ := m.command("systemctl", "is-active", "dbus.service").Output(); string(bytes.TrimSpace(out)) == "active" {
+		// The bus is there before systemd is on it.
+		out, _ := m.command("busctl", "call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner", "s", managerName).Output()
+		if string(bytes.TrimSpace(out)) == "b true" {
 			return m
 		}
 		select {

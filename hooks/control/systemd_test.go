@@ -256,7 +256,7 @@ func testSlow(n *node) {
 	err := await(n.t, n.order(Start, "slow.service", 300*time.Millisecond))
 	n.t.Logf("%v", err)
 	wantError(n.t, err, "start slow.service:", "not done after 300ms", "activating (start)")
-	if d := time.Since(begin); d > 3*time.Second {
+	if d := time.Since(begin); d > 20*time.Second {
 		n.t.Fatalf("took %s", d)
 	}
 	n.mustBe("slow.service", Unknown)
@@ -545,7 +545,7 @@ func testBusGone(n *node) {
 	err := await(n.t, n.order(Start, "sleeper.service", 400*time.Millisecond))
 	n.t.Logf("%v", err)
 	wantError(n.t, err, "start sleeper.service:", "not reached in 400ms", "system bus unix:path=")
-	if d := time.Since(begin); d > 3*time.Second {
+	if d := time.Since(begin); d > 20*time.Second {
 		n.t.Fatalf("took %s", d)
 	}
 	_, err = n.state("sleeper.service")

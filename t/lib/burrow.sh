@@ -118,8 +118,18 @@ DW='["#DW jobdw type=xfs capacity=10GiB name=project1"]'
 rabbit() { flux submit --setattr=dw="$DW" "$@"; }
 
 # ended JOBID - wait until it is inactive
-ended() { flux job wait-event -q -t ${ENDED:-60} "$1" clean; }
-posted() { flux job wait-event -q -t 30 "$@"; }
+ended() { flux job wait-event -q -t ${ENDED:-60} "$1" clean || { situation "$1"; return 1; }; }
+posted() { flux job wait-event -q -t 30 "$@" || { situation "$(echo "$*" | grep -o 'f[0-9A-Za-z]* ' | tail -n 1)"; return 1; }; }
+
+# situation JOBID - what may tell why it is not as far as a test expects
+situation() {
+    flux job eventlog $1
+    flux jobs
+    flux resource list
+    flux resource drain
+    flux jobtap query burrow.so
+    flux dmesg | tail -n 15
+} 2>&1
 
 # events JOBID - one event a line: NAME[:DESCRIPTION][=STATUS]
 events() {
