@@ -29,6 +29,7 @@ func burrowGoTouch() {}
 //export burrowGoPluginInit
 func burrowGoPluginInit(p *C.flux_plugin_t) (errnum C.int) {
 	defer flux.Recover("flux_plugin_init", func() { errnum = C.int(syscall.EINVAL) })
+	limitProcs("hooks")
 	plugin := flux.PluginFromPointer(unsafe.Pointer(p))
 	return result(plugin.Handle(), roles.Hooks(plugin))
 }
@@ -41,10 +42,11 @@ func burrowGoModule(h *C.flux_t, argc C.int, argv **C.char) (errnum C.int) {
 		args = append(args, C.GoString(arg))
 	}
 	handle := flux.FromPointer(unsafe.Pointer(h))
-	start := roles.StartAgent
+	role, start := "agent", roles.StartAgent
 	if strings.HasPrefix(handle.ModuleName(), "sched-burrow") {
-		start = roles.StartScheduler
+		role, start = "scheduler", roles.StartScheduler
 	}
+	limitProcs(role)
 	return result(handle, roles.Run(handle, args, start))
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	systemd1 "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
 )
 
@@ -186,6 +187,20 @@ func (m fakeManagerMethods) StartUnit(name, mode string) (dbus.ObjectPath, *dbus
 }
 func (m fakeManagerMethods) StopUnit(name, mode string) (dbus.ObjectPath, *dbus.Error) {
 	return m.f.job(Stop, name)
+}
+
+func (m fakeManagerMethods) ListUnitsByNames(names []string) ([]systemd1.UnitStatus, *dbus.Error) {
+	m.f.mu.Lock()
+	defer m.f.mu.Unlock()
+	var list []systemd1.UnitStatus
+	for _, name := range names {
+		is := systemd1.UnitStatus{Name: name, LoadState: "not-found", ActiveState: "inactive", Path: unitPath(name), JobPath: "/"}
+		if u := m.f.units[name]; u != nil {
+			is.LoadState, is.ActiveState, is.SubState = u.load, u.active, u.sub
+		}
+		list = append(list, is)
+	}
+	return list, nil
 }
 
 type fakeUnitMethods struct{ f *fakeManager }

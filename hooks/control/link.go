@@ -4,7 +4,6 @@ package control
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -174,7 +173,7 @@ func (l *link) watch(ctx context.Context, unit string) (*watched, error) {
 	return w, l.refresh(ctx, w)
 }
 
-// refresh asks systemd for a unit's state.
+// refresh asks systemd for a unit's state, and has it loaded for that.
 //
 // A unit has an object per name but changes are told under its first name
 // only, which may be another after a reload of systemd. So the watch of the
@@ -188,16 +187,17 @@ func (l *link) refresh(ctx context.Context, w *watched) error {
 			}
 		}
 		before := w.version()
-		props, err := l.mgr.GetUnitPropertiesContext(ctx, w.name)
+		// A short answer, where all properties of a unit are a hundred.
+		list, err := l.mgr.ListUnitsByNamesContext(ctx, []string{w.name})
 		if err != nil {
 			return err
 		}
-		name, _ = props["Id"].(string)
-		if name == "" {
-			return errors.New("systemd's answer has no Id")
+		if len(list) != 1 {
+			return fmt.Errorf("systemd knows no unit %s: a unit has a name like nnf-clientmount.service", w.name)
 		}
+		name = list[0].Name
 		// A signal that came in with the answer may be older or newer.
-		if w.follows(name) && w.learn(props, before) {
+		if w.follows(name) && w.learn(list[0], before) {
 			return nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	systemd1 "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
 )
 
@@ -116,15 +117,13 @@ func (w *watched) version() uint64 {
 
 // learn takes the answer to a question that was asked at version before. It is
 // refused, with false, where a signal has come since.
-func (w *watched) learn(props map[string]any, before uint64) bool {
+func (w *watched) learn(is systemd1.UnitStatus, before uint64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.seen != before {
 		return false
 	}
-	w.load, _ = props["LoadState"].(string)
-	w.active, _ = props["ActiveState"].(string)
-	w.sub, _ = props["SubState"].(string)
+	w.load, w.active, w.sub = is.LoadState, is.ActiveState, is.SubState
 	w.known = true
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"testing"
 
+	systemd1 "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
 )
 
@@ -32,7 +33,7 @@ func TestWatchedState(t *testing.T) {
 		if _, known := w.state(); known {
 			t.Fatal("known before it was asked for")
 		}
-		w.learn(map[string]any{"LoadState": c.load, "ActiveState": c.active}, 0)
+		w.learn(systemd1.UnitStatus{LoadState: c.load, ActiveState: c.active}, 0)
 		if s, known := w.state(); s != c.want || !known {
 			t.Errorf("%s and %s is %v, want %v", c.load, c.active, s, c.want)
 		}
@@ -44,7 +45,7 @@ func TestWatchedOvertaken(t *testing.T) {
 	w := newWatched("a.service")
 	before := w.version()
 	w.changed(map[string]dbus.Variant{"ActiveState": dbus.MakeVariant("active")}, nil)
-	answer := map[string]any{"LoadState": "loaded", "ActiveState": "inactive"}
+	answer := systemd1.UnitStatus{LoadState: "loaded", ActiveState: "inactive"}
 	if w.learn(answer, before) {
 		t.Fatal("an answer of before the signal was taken")
 	}
