@@ -30,7 +30,7 @@ func TestCommandSystemctl(t *testing.T) {
 	}
 	m := bootMachine(t)
 	inside := func(argv ...string) []string {
-		return append([]string{"nsenter", "-t", strconv.Itoa(m.pid), "-a", "-r"}, argv...)
+		return append([]string{"nsenter", "-t", strconv.Itoa(m.PID), "-a", "-r", "-w"}, argv...)
 	}
 	n := newCommandNode(t, map[Verb][]string{
 		Start:  inside("systemctl", "start", "--", "{{unit}}"),

@@ -51,7 +51,7 @@ func TestFluxOnSystemd(t *testing.T) {
 		t.Skipf("burrow.so is not built: %v", err)
 	}
 	m := bootMachine(t)
-	dir := filepath.Join(m.root, "run", "burrow-test")
+	dir := filepath.Join(m.Root, "run", "burrow-test")
 	if err := os.MkdirAll(filepath.Join(dir, "conf"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestFluxOnSystemd(t *testing.T) {
 	}
 	path := filepath.Dir(flux) + ":/usr/bin:/bin"
 	// Output to a file: a broker that is left behind would hold a pipe open.
-	out, err := m.command("sh", "-c", "cd / && PATH="+path+" timeout -k 5 90 flux start -s1"+
+	out, err := m.Command("sh", "-c", "PATH="+path+" timeout -k 5 90 flux start -s1"+
 		" -c /run/burrow-test/conf sh /run/burrow-test/script > /run/burrow-test/out 2>&1 < /dev/null").CombinedOutput()
 	log, _ := os.ReadFile(filepath.Join(dir, "out"))
 	if err != nil {

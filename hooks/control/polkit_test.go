@@ -44,7 +44,7 @@ func TestPolkit(t *testing.T) {
 	m.copyInto(t, "/proc/self/exe", "client", 0o755)
 	order := func(args ...string) string {
 		t.Helper()
-		cmd := m.command(append([]string{"/usr/bin/env", envRole + "=client", "/run/client"}, args...)...)
+		cmd := m.Command(append([]string{"/usr/bin/env", envRole + "=client", "/run/client"}, args...)...)
 		cmd.Args = append([]string{cmd.Args[0], "-S", uid, "-G", uid}, cmd.Args[1:]...)
 		out, err := cmd.CombinedOutput()
 		if err != nil && len(out) == 0 {
@@ -70,10 +70,10 @@ func TestPolkit(t *testing.T) {
 	text = strings.ReplaceAll(text, `"nnf-clientmount.service"`, `"limited.service"`)
 	rules := func(text string) {
 		t.Helper()
-		if err := os.MkdirAll(m.root+"/etc/polkit-1/rules.d", 0o755); err != nil {
+		if err := os.MkdirAll(m.Root+"/etc/polkit-1/rules.d", 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(m.root+"/etc/polkit-1/rules.d/50-flux-burrow.rules", []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(m.Root+"/etc/polkit-1/rules.d/50-flux-burrow.rules", []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		m.must(t, "systemctl", "restart", "polkit.service")
@@ -100,7 +100,7 @@ func TestPolkit(t *testing.T) {
 	wantError(t, fmt.Errorf("%s", out), "start limited.service: systemd's start limit was hit", "reset-failed",
 		"StartLimitIntervalSec=0")
 	refused("start", "another.service")
-	if out, err := m.command("systemctl", "is-active", "another.service").Output(); err == nil {
+	if out, err := m.Command("systemctl", "is-active", "another.service").Output(); err == nil {
 		t.Fatalf("another.service is %s", out)
 	}
 }

@@ -22,18 +22,18 @@ import (
 type node struct {
 	*reactor
 	t  *testing.T
-	m  *machine
+	m  *testMachine
 	c  Controller
 	sd *systemd
 	// sent and received count the messages of its links.
 	sent, received atomic.Int64
 }
 
-func newNode(t *testing.T, m *machine) *node {
+func newNode(t *testing.T, m *testMachine) *node {
 	n := &node{reactor: newReactor(t), t: t, m: m}
 	addr := ""
 	if m != nil {
-		addr = m.bus()
+		addr = m.Bus()
 	}
 	n.open(addr)
 	return n
@@ -200,8 +200,8 @@ func testAbsent(n *node) {
 // testAppears installs a unit after it was found to be absent, and removes it.
 func testAppears(n *node) {
 	n.mustBe("late.service", Absent)
-	file := n.m.root + "/run/systemd/system/late.service"
-	if err := os.WriteFile(file, []byte(machineUnits["sleeper.service"]), 0o644); err != nil {
+	file := n.m.Root + "/run/systemd/system/late.service"
+	if err := os.WriteFile(file, []byte(testUnits.Files["sleeper.service"]), 0o644); err != nil {
 		n.t.Fatal(err)
 	}
 	n.m.must(n.t, "systemctl", "daemon-reload")
@@ -409,7 +409,7 @@ func testReplaced(n *node) {
 // testForged has another user of the bus send what only systemd should.
 func testForged(n *node) {
 	n.mustDo(Start, "sleeper.service")
-	other, err := dbus.Connect(n.m.bus())
+	other, err := dbus.Connect(n.m.Bus())
 	if err != nil {
 		n.t.Fatal(err)
 	}
