@@ -30,6 +30,9 @@ func FromPointer(p unsafe.Pointer) *Handle {
 	return &Handle{h: (*C.flux_t)(p)}
 }
 
+// Pointer gives the flux_t, for C code.
+func (h *Handle) Pointer() unsafe.Pointer { return unsafe.Pointer(h.h) }
+
 // Same tells whether two handles are the same connection.
 func (h *Handle) Same(o *Handle) bool { return h.h == o.h }
 

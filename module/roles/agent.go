@@ -25,6 +25,7 @@ type agentRole struct {
 	cfg      *config.Config
 	agent    *agent.Agent
 	pending  map[*flux.Request]struct{}
+	idler    idler
 }
 
 // StartAgent is the agent's Start. It takes no arguments.
@@ -36,7 +37,7 @@ func StartAgent(h *flux.Handle, args []string) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &agentRole{host: o, pending: map[*flux.Request]struct{}{}}
+	r := &agentRole{host: o, pending: map[*flux.Request]struct{}{}, idler: idler{host: o}}
 	if err := r.start(); err != nil {
 		r.stop()
 		return nil, err
@@ -80,6 +81,7 @@ func (r *agentRole) start() error {
 		}
 		r.handlers = append(r.handlers, m)
 	}
+	r.idler.worked()
 	return nil
 }
 
@@ -106,6 +108,7 @@ func (r *agentRole) answer(fn func(payload string, reply func(string, error))) f
 		}
 		kept := req.Keep()
 		r.pending[kept] = struct{}{}
+		r.idler.worked()
 		fn(payload, func(answer string, err error) {
 			if _, ok := r.pending[kept]; !ok {
 				return
