@@ -40,6 +40,8 @@ type window struct {
 	early  []Entry
 
 	prolog, epilog bool
+	// retaking: the end of the prolog's hold that comes next is by retake.
+	retaking bool
 	// phase and gen are of the last wish.
 	phase phase.Phase
 	gen   uint64

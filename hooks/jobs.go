@@ -282,8 +282,9 @@ func (h *Hooks) JobEvent(args string) {
 		h.retake(w)
 	}
 	if w.prolog && e.Name == "prolog-finish" && before.held(prologName) && !w.facts.held(prologName) {
-		// By the heir of an earlier load.
-		w.prolog = false
+		// By the heir of an earlier load, unless it is retake's own.
+		w.prolog = w.retaking
+		w.retaking = false
 	}
 	switch {
 	case w.facts.environment && !before.environment:
@@ -328,7 +329,7 @@ func (h *Hooks) retake(w *window) {
 	last := w.facts.open() == 1
 	if w.prolog {
 		if last {
-			_ = h.host.FreeProlog(w.id, prologName, 0)
+			w.retaking = h.host.FreeProlog(w.id, prologName, 0) == nil
 		}
 		w.prolog = h.held(w, prologName, h.host.HoldProlog(w.id, prologName, true))
 	}
