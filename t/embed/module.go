@@ -41,7 +41,7 @@ func AsProcess(m *Module) { m.exec = true }
 // own code stops its reactor.
 func (in *Instance) LoadModule(rank int, name string, args []string, start func(h *flux.Handle, args []string) (stop func(), err error), opts ...ModuleOption) (*Module, error) {
 	b := in.brokers[rank]
-	if !b.up {
+	if !b.up || in.deadOn(rank) >= 0 {
 		return nil, &Error{Num: syscall.EHOSTUNREACH, Text: strerror(syscall.EHOSTUNREACH)}
 	}
 	if b.services[name] != nil || in.builtins[name] != nil {
