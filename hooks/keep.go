@@ -44,6 +44,11 @@ func (h *Hooks) unkeep(ranks *idset.Set) []wire.JobRanks {
 			delete(h.kept, id)
 		}
 		released = append(released, wire.JobRanks{ID: id, Ranks: part})
+		if w := h.windows[id]; w != nil && w.gen != 0 && w.phase != phase.Idle {
+			// A crash took back that its unmount was given up: its need is that of
+			// its window again.
+			continue
+		}
 		h.end(id, part, h.nextGen())
 	}
 	if len(released) > 0 {
