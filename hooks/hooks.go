@@ -339,7 +339,7 @@ func (h *Hooks) Close() {
 	}
 	h.timers = nil
 	for _, w := range h.sorted() {
-		if w.prolog && h.inherit(w) {
+		if h.inherit(w) && w.prolog {
 			w.prolog = false
 			h.host.Log(logWarning, "%s: unloaded while its services go down: its prolog is let go when they are", idString(w.id))
 		}
@@ -360,13 +360,3 @@ func (h *Hooks) Close() {
 
 // idString writes a job id for a person.
 func idString(id uint64) string { return fmt.Sprintf("job %s", F58(id)) }
-
-// inherit leaves a hold that only waits for services to go down to the host: a
-// job must not start beside them because the plugin was removed.
-func (h *Hooks) inherit(w *window) bool {
-	host, ok := h.host.(Inheritor)
-	if !ok || w.gen == 0 || w.phase != phase.Run || (w.state != Stopping && w.state != OtherStopping) {
-		return false
-	}
-	return host.Inherit(w.ranks, wire.Need{ID: w.id, Phase: phase.Run, Gen: w.gen}, prologName, h.cfg.OnFailure != config.Ignore)
-}
