@@ -76,6 +76,8 @@ type Hooks struct {
 	cfg  *config.Config
 
 	windows map[uint64]*window
+	// passed are active jobs without a window, see passed.go.
+	passed map[uint64]passed
 	// kept are jobs whose unmount was given up.
 	kept map[uint64]*keep
 
@@ -136,6 +138,7 @@ func New(host Host, cfg *config.Config) *Hooks {
 		host:    host,
 		cfg:     cfg,
 		windows: map[uint64]*window{},
+		passed:  map[uint64]passed{},
 		kept:    map[uint64]*keep{},
 		unclean: idset.New(),
 		managed: idset.New(),
@@ -317,9 +320,13 @@ func (h *Hooks) Enabled() bool { return h.cfg.Enable }
 
 // Reconfigure takes a new configuration. Windows that are open go on.
 func (h *Hooks) Reconfigure(cfg *config.Config) {
+	old := h.cfg
 	h.cfg = cfg
 	if n := int(h.host.Size()); n > 0 {
 		h.soil(idset.NewRange(0, n-1))
+	}
+	if cfg.Enable && (!old.Enable || old.RunIsIdle() && !cfg.RunIsIdle()) {
+		h.takePassed()
 	}
 	if h.reading == 0 {
 		h.reset()
