@@ -200,6 +200,9 @@ func (h *Hooks) answered(w *window, p phase.Phase, ranks *idset.Set, r wire.SetR
 		if up := soiled.Intersect(ranks); !up.Empty() {
 			r.Waiting = r.Waiting.Union(up)
 		}
+		if h.settled != nil {
+			r.Waiting = r.Waiting.Union(ranks)
+		}
 	}
 	h.excuse(w, p, &r)
 	if !w.rabbit {

@@ -17,6 +17,7 @@ package hooks
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -98,6 +99,9 @@ type Hooks struct {
 	unchecked *idset.Set
 	// owed are ends of jobs that ranks may not have heard of.
 	owed map[uint64]*keep
+	// settled cancels the wait for agents to have a new configuration, nil: there
+	// is none.
+	settled func()
 	// graceOver: the time in which absent ranks are waited for is over.
 	graceOver bool
 
@@ -260,7 +264,7 @@ func (h *Hooks) learn(ranks *idset.Set, p phase.Phase, r wire.SetResponse, soile
 			ok.AddSet(f.Ranks.Difference(h.managed))
 		}
 	}
-	if p != phase.Run && (p != phase.Idle || !h.cfg.RunIsIdle()) {
+	if h.settled != nil || p != phase.Run && (p != phase.Idle || !h.cfg.RunIsIdle()) {
 		return
 	}
 	for _, w := range h.windows {
@@ -328,9 +332,34 @@ func (h *Hooks) Reconfigure(cfg *config.Config) {
 	if cfg.Enable && (!old.Enable || old.RunIsIdle() && !cfg.RunIsIdle()) {
 		h.takePassed()
 	}
+	if !reflect.DeepEqual(old.Services, cfg.Services) {
+		h.unsettle()
+	}
 	if h.reading == 0 {
 		h.reset()
 	}
+}
+
+// reloadWait is how long other brokers may take until they have a new
+// configuration. It reaches them after the leader (modules/config/config.c).
+const reloadWait = time.Second
+
+// unsettle has answers count for nothing for a while: agents may give them by
+// another list of services.
+func (h *Hooks) unsettle() {
+	if h.settled != nil {
+		h.settled()
+	}
+	h.settled = h.after(reloadWait, func() {
+		h.settled = nil
+		if n := int(h.host.Size()); n > 0 {
+			h.soil(idset.NewRange(0, n-1))
+		}
+		if h.reading == 0 {
+			h.reset()
+		}
+		h.wake()
+	})
 }
 
 // Close lets go of all holds, so that no job waits for a plugin that is not

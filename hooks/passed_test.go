@@ -7,6 +7,7 @@ import (
 
 	"flux-burrow/hooks/config"
 	"flux-burrow/hooks/phase"
+	"flux-burrow/hooks/wire"
 )
 
 // Jobs that were let through get a window when the configuration asks for one:
@@ -57,5 +58,34 @@ func TestPassed(t *testing.T) {
 		if len(h.passed) != 0 || len(h.windows) != 0 {
 			t.Errorf("%s: it is not forgotten", name)
 		}
+	}
+}
+
+// After a change of the services an answer may be by the old list: it lets no
+// job start before all brokers should have the new one.
+func TestAnswerByOldServices(t *testing.T) {
+	idle := config.Default()
+	idle.Services[0].Up |= phase.SetOf(phase.Idle)
+	f := newFakeHost(t)
+	h := New(f, idle)
+	f.pass(idle.ServiceTimeout)
+	f.well()
+	h.Reconfigure(config.Default())
+	f.well()
+	h.Run(runArgs(1, false, "0-1"))
+	f.expect("1 run 0-1")[0].answer(wire.SetResponse{})
+	if f.opened() != "1 burrow-prolog" {
+		t.Errorf("open: %q", f.opened())
+	}
+	f.pass(reloadWait)
+	f.well()
+	if f.opened() != "" {
+		t.Errorf("open: %q", f.opened())
+	}
+	h.Reconfigure(config.Default())
+	h.Run(runArgs(2, false, "0-1"))
+	f.well()
+	if f.opened() != "" {
+		t.Errorf("nothing has changed: open: %q", f.opened())
 	}
 }
