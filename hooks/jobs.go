@@ -159,6 +159,8 @@ func (h *Hooks) resume(w *window, text string) {
 	h.stats.Resumed++
 	if state == Over && !w.rabbit {
 		h.passed[w.id] = passed{ranks: w.ranks}
+		// It began while the plugin was not there, perhaps.
+		h.unkeep(w.ranks)
 	}
 	h.move(w, state, do, false)
 	if state == Ending {

@@ -96,6 +96,9 @@ func (h *Hooks) loadKept(done func()) {
 					s.Ranks = s.Ranks.Difference(w.ranks)
 				}
 			}
+			for _, p := range h.passed {
+				s.Ranks = s.Ranks.Difference(p.ranks)
+			}
 			if !s.Ranks.Empty() && h.kept[s.ID] == nil {
 				// Above the floor, so that the nodes do not drop it.
 				h.kept[s.ID] = &keep{ranks: s.Ranks, gen: h.nextGen()}
