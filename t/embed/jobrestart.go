@@ -169,7 +169,10 @@ func (in *Instance) RestartBroker(rank int) {
 		return
 	}
 	for _, b := range in.brokers {
-		b.dead = nil
+		if b.dead != nil {
+			in.disarm(b.dead)
+			b.dead = nil
+		}
 	}
 	in.jm.shutdown(false)
 	in.rexec.killAll()

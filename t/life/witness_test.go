@@ -217,7 +217,7 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 		j.over = true
 	}
 	now := v.now()
-	mounts := j.holds["dws-setup"] > 0 && !j.env && !j.cleanup
+	mounts := j.holds["dws-setup"] > 0 && !j.env && !j.cleanup && !j.start
 	unmounts := j.holds["dws-epilog"] > 0 && j.ended && !j.running
 	if !v.settled() && (mounts && j.mountSince == never || unmounts && j.unmountSince == never) {
 		j.blind = true

@@ -238,6 +238,9 @@ func (w *world) reload(s setup) {
 // badReload gives it one that is refused, by burrow or by another module,
 // which may come after burrow: nothing changes, in the end.
 func (w *world) badReload(n int) {
+	if !w.pluginUp && !w.live(0) {
+		return // nobody of burrow is there to refuse
+	}
 	before := w.in.Config()
 	good := w.setup
 	good.Tolerate = n / 8 % 3
