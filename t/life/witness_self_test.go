@@ -78,7 +78,7 @@ func TestWitness(t *testing.T) {
 			w.submit(embed.Jobspec{Nodes: 2, Exclusive: true, Run: embed.Forever})
 			w.advance(1e9)
 			w.nodes.up[place{1, theUnit}] = true
-		}, "G4: "+theUnit+" on rank 1 is up while"},
+		}, "G4: " + theUnit + " on rank 1 is up while"},
 		"a hold is never finished": {func(w *world) {
 			id := w.rabbit(2)
 			w.run(func() bool { return w.job(id).holds["dws-epilog"] > 0 }, 1e10)
