@@ -38,6 +38,9 @@ func (h *Hooks) move(w *window, next State, do []Effect, current bool) {
 	w.state = next
 	for _, e := range do {
 		h.act(w, e, current)
+		if h.windows[w.id] != w {
+			return // the end of a hold was the end of the job
+		}
 	}
 	if next == Over && w.state == Over {
 		h.drop(w)
