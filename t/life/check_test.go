@@ -87,8 +87,8 @@ func (w *world) checkRunning() {
 	}
 }
 
-// checkStuck: two minutes after the last fault, burrow has a reason for each
-// job that it still holds. G3.
+// checkStuck: a minute after the last action, burrow has a reason for each job
+// that it still holds, whatever is broken. G3.
 func (w *world) checkStuck() {
 	for _, id := range w.in.Active() {
 		j := w.job(id)
@@ -136,6 +136,11 @@ func (w *world) undrain() {
 // check judges the end of a history and gives what was violated in all of it.
 func (w *world) check() []string {
 	w.checkDrains()
+	if w.Sick && w.pluginUp {
+		// By now burrow has made up its mind of each failure.
+		w.advance(time.Minute)
+		w.checkStuck()
+	}
 	w.healed()
 	w.checkHolds()
 	if err := w.release(w.allRanks()); err != nil {

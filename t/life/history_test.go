@@ -119,6 +119,7 @@ func newHistory(seed uint64) history {
 		NoReattach:   r.IntN(4) == 0,
 		LostAfter:    pick(r, 0, 0, 0, 300*time.Millisecond, 2*time.Second),
 		Gone:         r.IntN(4) == 0,
+		Sick:         r.IntN(4) == 0,
 	}}
 	h.configure(r)
 	h.Topology = pick(r, "kary:0", "kary:2", custom(r, h.Size))
@@ -277,6 +278,11 @@ func (w *world) do(a action) {
 			w.returnRank(r)
 		}
 	case removePlugin:
+		if w.pluginUp && a.b%4 == 0 {
+			// So early that it may not know what it holds.
+			w.restartJobManager()
+			w.advance(time.Duration(a.b) * time.Millisecond)
+		}
 		w.removePlugin()
 	case loadPlugin:
 		if !w.Gone {

@@ -40,6 +40,8 @@ type setup struct {
 	// Gone: once the plugin is removed, it is not loaded again before the very
 	// end.
 	Gone bool
+	// Sick: what is broken at the end stays so for a while.
+	Sick bool
 }
 
 // service is a unit and the phases in which it is up.
