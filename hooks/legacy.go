@@ -3,12 +3,8 @@
 package hooks
 
 import (
-	"maps"
-	"slices"
-
 	"flux-burrow/hooks/config"
 	"flux-burrow/hooks/phase"
-	"flux-burrow/hooks/wire"
 	"flux-burrow/rv1reader/idset"
 )
 
@@ -32,9 +28,6 @@ type Legacy struct {
 	Unread bool
 	// Tolerate is how many nodes may fail before the job gets an exception.
 	Tolerate int
-	// Others are ends of other jobs' needs. Each is due once its job needs no
-	// more, as NeedsServices has it; nobody else tells the nodes.
-	Others []wire.SetRequest
 }
 
 // CommitWait is how long the job manager may keep events before they can be
@@ -63,7 +56,8 @@ func (l Legacy) Due(eventlog string) Due {
 }
 
 // NeedsServices tells whether a job's file systems are being mounted or
-// unmounted, by its eventlog.
+// unmounted, by its eventlog. Where the plugin is gone nobody else tells nodes
+// that it needs them no more.
 func NeedsServices(eventlog string) bool {
 	f := readFacts(eventlog)
 	return f.holds[dwsSetup] > 0 && !f.environment && !f.cleanup || f.holds[dwsEpilog] > 0
@@ -104,24 +98,8 @@ func (h *Hooks) inherit(w *window) bool {
 	if h.cfg.OnFailure == config.Ignore {
 		l.Tolerate = w.ranks.Count()
 	}
-	if h.loading == 0 {
-		if l.Unread {
-			l.Gen = h.nextGen()
-		}
-		for _, o := range h.sorted() {
-			if o != w && o.gen != 0 && (o.phase == phase.Mount || o.phase == phase.Unmount) && o.ranks.Overlaps(w.ranks) {
-				l.Others = append(l.Others, h.endOf(o.id, o.ranks, w.ranks))
-			}
-		}
-		for _, id := range slices.Sorted(maps.Keys(h.owed)) {
-			if o := h.owed[id]; o.ranks.Overlaps(w.ranks) {
-				l.Others = append(l.Others, h.endOf(id, o.ranks, w.ranks))
-			}
-		}
+	if h.loading == 0 && l.Unread {
+		l.Gen = h.nextGen()
 	}
 	return host.Inherit(l)
-}
-
-func (h *Hooks) endOf(id uint64, ranks, on *idset.Set) wire.SetRequest {
-	return wire.SetRequest{Ranks: ranks.Intersect(on), Need: wire.Need{ID: id, Phase: phase.Idle, Gen: h.nextGen()}}
 }

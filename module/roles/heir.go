@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -159,21 +161,52 @@ func (e *heir) look() {
 	})
 }
 
-// endOthers ends the needs of other jobs on ranks once they have none.
+// endOthers ends the needs of other jobs on ranks, for whose services the
+// job waits, once they have none: the nodes were told to the last by a plugin
+// that is gone.
 func (e *heir) endOthers(ranks *idset.Set) {
-	for _, o := range e.Others {
-		if !o.Ranks.Overlaps(ranks) {
-			continue
-		}
-		e.eventlog(o.ID, func(text string, err error) {
-			if err == nil && !hooks.NeedsServices(text) {
-				e.set(o, func(wire.SetResponse) {})
+	others := map[uint64]wire.SetRequest{}
+	s := &agent.Spread{
+		Host:    e.host,
+		Topic:   pluginName + ".status",
+		Limit:   e.limit,
+		Payload: func(ranks *idset.Set) string { return wire.Encode(wire.StatusRequest{Ranks: ranks}) },
+		Answer: func(payload string) error {
+			var r wire.StatusResponse
+			if err := wire.Decode(payload, &r, "nodes", "failed"); err != nil {
+				return err
 			}
-		})
+			for _, n := range r.Nodes {
+				for _, need := range n.Needs {
+					if need.ID == e.ID || need.Phase == phase.Run {
+						continue
+					}
+					o := others[need.ID]
+					o.Ranks = n.Ranks.Union(o.Ranks)
+					o.Need = wire.Need{ID: need.ID, Phase: phase.Idle, Gen: max(o.Gen, need.Gen+1)}
+					others[need.ID] = o
+				}
+			}
+			return nil
+		},
+		Failed: func(*idset.Set, string) {},
 	}
+	s.Down([]*agent.Tree{e.tree}, ranks, func() {
+		for _, id := range slices.Sorted(maps.Keys(others)) {
+			o := others[id]
+			e.eventlog(id, func(text string, err error) {
+				if errors.Is(err, syscall.ENOENT) || err == nil && !hooks.NeedsServices(text) {
+					e.set(o, func(wire.SetResponse) {})
+				}
+			})
+		}
+	})
 }
 
 func (e *heir) eventlog(id uint64, done func(string, error)) {
+	if e.closed {
+		return
+	}
 	key, err := flux.JobKey(id, "eventlog")
 	if err != nil {
 		e.After(0, func() { done("", err) })
