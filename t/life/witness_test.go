@@ -211,7 +211,9 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 	case "exception":
 		if gjson.Get(e.Context, "severity").Int() == 0 {
 			j.cleanup = true
-			j.ended = j.ended || !j.start
+			// Where nothing holds its start the exec service was asked, and tasks
+			// may come up until it answers with a release.
+			j.ended = j.ended || !j.start && j.held()
 		}
 	case "clean":
 		j.over = true
@@ -227,6 +229,16 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 	if mounts || unmounts || j.rabbit && (j.holds["burrow-prolog"] > 0 || j.holds["burrow-epilog"] > 0) {
 		j.lastWindow = now
 	}
+}
+
+// held tells whether anybody holds the job.
+func (j *jobSeen) held() bool {
+	for _, n := range j.holds {
+		if n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func since(is bool, was, now time.Duration) time.Duration {
