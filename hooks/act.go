@@ -38,6 +38,9 @@ func (h *Hooks) move(w *window, next State, do []Effect, current bool) {
 	w.state = next
 	for _, e := range do {
 		h.act(w, e, current)
+		if h.windows[w.id] != w {
+			return // the end of a hold was the end of the job
+		}
 	}
 	if next == Over && w.state == Over {
 		h.drop(w)
@@ -199,6 +202,9 @@ func (h *Hooks) answered(w *window, p phase.Phase, ranks *idset.Set, r wire.SetR
 		// up since, they may be so again.
 		if up := soiled.Intersect(ranks); !up.Empty() {
 			r.Waiting = r.Waiting.Union(up)
+		}
+		if h.settled != nil {
+			r.Waiting = r.Waiting.Union(ranks)
 		}
 	}
 	h.excuse(w, p, &r)

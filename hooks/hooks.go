@@ -17,6 +17,7 @@ package hooks
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -40,6 +41,8 @@ type window struct {
 	early  []Entry
 
 	prolog, epilog bool
+	// retaking: the end of the prolog's hold that comes next is by retake.
+	retaking bool
 	// phase and gen are of the last wish.
 	phase phase.Phase
 	gen   uint64
@@ -74,6 +77,8 @@ type Hooks struct {
 	cfg  *config.Config
 
 	windows map[uint64]*window
+	// passed are active jobs without a window, see passed.go.
+	passed map[uint64]passed
 	// kept are jobs whose unmount was given up.
 	kept map[uint64]*keep
 
@@ -94,6 +99,9 @@ type Hooks struct {
 	unchecked *idset.Set
 	// owed are ends of jobs that ranks may not have heard of.
 	owed map[uint64]*keep
+	// settled cancels the wait for agents to have a new configuration, nil: there
+	// is none.
+	settled func()
 	// graceOver: the time in which absent ranks are waited for is over.
 	graceOver bool
 
@@ -134,6 +142,7 @@ func New(host Host, cfg *config.Config) *Hooks {
 		host:    host,
 		cfg:     cfg,
 		windows: map[uint64]*window{},
+		passed:  map[uint64]passed{},
 		kept:    map[uint64]*keep{},
 		unclean: idset.New(),
 		managed: idset.New(),
@@ -255,7 +264,7 @@ func (h *Hooks) learn(ranks *idset.Set, p phase.Phase, r wire.SetResponse, soile
 			ok.AddSet(f.Ranks.Difference(h.managed))
 		}
 	}
-	if p != phase.Run && (p != phase.Idle || !h.cfg.RunIsIdle()) {
+	if h.settled != nil || p != phase.Run && (p != phase.Idle || !h.cfg.RunIsIdle()) {
 		return
 	}
 	for _, w := range h.windows {
@@ -315,13 +324,42 @@ func (h *Hooks) Enabled() bool { return h.cfg.Enable }
 
 // Reconfigure takes a new configuration. Windows that are open go on.
 func (h *Hooks) Reconfigure(cfg *config.Config) {
+	old := h.cfg
 	h.cfg = cfg
 	if n := int(h.host.Size()); n > 0 {
 		h.soil(idset.NewRange(0, n-1))
 	}
+	if cfg.Enable && (!old.Enable || old.RunIsIdle() && !cfg.RunIsIdle()) {
+		h.takePassed()
+	}
+	if !reflect.DeepEqual(old.Services, cfg.Services) {
+		h.unsettle()
+	}
 	if h.reading == 0 {
 		h.reset()
 	}
+}
+
+// reloadWait is how long other brokers may take until they have a new
+// configuration. It reaches them after the leader (modules/config/config.c).
+const reloadWait = time.Second
+
+// unsettle has answers count for nothing for a while: agents may give them by
+// another list of services.
+func (h *Hooks) unsettle() {
+	if h.settled != nil {
+		h.settled()
+	}
+	h.settled = h.after(reloadWait, func() {
+		h.settled = nil
+		if n := int(h.host.Size()); n > 0 {
+			h.soil(idset.NewRange(0, n-1))
+		}
+		if h.reading == 0 {
+			h.reset()
+		}
+		h.wake()
+	})
 }
 
 // Close lets go of all holds, so that no job waits for a plugin that is not
@@ -337,7 +375,7 @@ func (h *Hooks) Close() {
 	}
 	h.timers = nil
 	for _, w := range h.sorted() {
-		if w.prolog && h.inherit(w) {
+		if h.inherit(w) && w.prolog {
 			w.prolog = false
 			h.host.Log(logWarning, "%s: unloaded while its services go down: its prolog is let go when they are", idString(w.id))
 		}
@@ -358,13 +396,3 @@ func (h *Hooks) Close() {
 
 // idString writes a job id for a person.
 func idString(id uint64) string { return fmt.Sprintf("job %s", F58(id)) }
-
-// inherit leaves a hold that only waits for services to go down to the host: a
-// job must not start beside them because the plugin was removed.
-func (h *Hooks) inherit(w *window) bool {
-	host, ok := h.host.(Inheritor)
-	if !ok || w.gen == 0 || w.phase != phase.Run || (w.state != Stopping && w.state != OtherStopping) {
-		return false
-	}
-	return host.Inherit(w.ranks, wire.Need{ID: w.id, Phase: phase.Run, Gen: w.gen}, prologName, h.cfg.OnFailure != config.Ignore)
-}

@@ -44,14 +44,6 @@ type Host interface {
 	Log(level int, format string, args ...any)
 }
 
-// Inheritor is a Host that can end a hold when the plugin is gone.
-type Inheritor interface {
-	// Inherit has the prolog hold of a job let go once ranks are as need
-	// asks, after the plugin was removed, and tells whether that will be. A
-	// failure raises an exception first, if strict.
-	Inherit(ranks *idset.Set, need wire.Need, description string, strict bool) bool
-}
-
 const (
 	logErr     = 3
 	logWarning = 4

@@ -59,7 +59,7 @@ func (j job) ranks() (*idset.Set, error) {
 // start of the run state was there before the plugin.
 func (h *Hooks) New(args string) {
 	j := parseJob(args)
-	if j.state != stateRun && j.state != stateCleanup || !h.cfg.Enable {
+	if j.state != stateRun && j.state != stateCleanup {
 		return
 	}
 	ranks, err := j.ranks()
@@ -67,15 +67,24 @@ func (h *Hooks) New(args string) {
 		// No R: it never ran.
 		return
 	}
-	w := &window{id: j.id, rabbit: j.rabbit, state: Reading, ranks: ranks, failed: idset.New(), seen: map[stamp]bool{}, resumed: true}
-	h.windows[j.id] = w
-	if err := h.host.Subscribe(j.id); err != nil {
-		h.fault("%s: subscribe: %v", idString(j.id), err)
+	if !h.cfg.Enable {
+		h.passed[j.id] = passed{j.rabbit, ranks}
+		return
+	}
+	h.resumeLater(j.id, j.rabbit, ranks)
+}
+
+// resumeLater makes the window of a job whose eventlog is to be read.
+func (h *Hooks) resumeLater(id uint64, rabbit bool, ranks *idset.Set) {
+	w := &window{id: id, rabbit: rabbit, state: Reading, ranks: ranks, failed: idset.New(), seen: map[stamp]bool{}, resumed: true}
+	h.windows[id] = w
+	if err := h.host.Subscribe(id); err != nil {
+		h.fault("%s: subscribe: %v", idString(id), err)
 	}
 	h.reading++
-	h.queue = append(h.queue, j.id)
+	h.queue = append(h.queue, id)
 	if h.loading == 0 && len(h.queue) <= maxReading {
-		h.startReading(j.id)
+		h.startReading(id)
 	}
 }
 
@@ -148,6 +157,11 @@ func (h *Hooks) resume(w *window, text string) {
 	state, do := resume(w.facts, w.rabbit, h.cfg.RunIsIdle())
 	h.host.Log(logInfo, "%s: resumed: %s", idString(w.id), state)
 	h.stats.Resumed++
+	if state == Over && !w.rabbit {
+		h.passed[w.id] = passed{ranks: w.ranks}
+		// It began while the plugin was not there, perhaps.
+		h.unkeep(w.ranks)
+	}
 	h.move(w, state, do, false)
 	if state == Ending {
 		h.boundEnding(w, h.cfg.ServiceTimeout)
@@ -156,15 +170,8 @@ func (h *Hooks) resume(w *window, text string) {
 
 // Run takes job.state.run of the current job.
 func (h *Hooks) Run(args string) {
-	if !h.cfg.Enable {
-		return
-	}
 	j := parseJob(args)
 	if h.windows[j.id] != nil {
-		return
-	}
-	if !j.rabbit && h.cfg.RunIsIdle() && h.unclean.Empty() {
-		h.stats.Free++
 		return
 	}
 	ranks, err := j.ranks()
@@ -172,7 +179,12 @@ func (h *Hooks) Run(args string) {
 		h.fault("%s: %v: its services are left as they are", idString(j.id), err)
 		return
 	}
+	if !h.cfg.Enable {
+		h.passed[j.id] = passed{j.rabbit, ranks}
+		return
+	}
 	if !j.rabbit && h.cfg.RunIsIdle() && !h.unclean.Overlaps(ranks) {
+		h.passed[j.id] = passed{ranks: ranks}
 		h.stats.Free++
 		return
 	}
@@ -282,8 +294,9 @@ func (h *Hooks) JobEvent(args string) {
 		h.retake(w)
 	}
 	if w.prolog && e.Name == "prolog-finish" && before.held(prologName) && !w.facts.held(prologName) {
-		// By the heir of an earlier load.
-		w.prolog = false
+		// By the heir of an earlier load, unless it is retake's own.
+		w.prolog = w.retaking
+		w.retaking = false
 	}
 	switch {
 	case w.facts.environment && !before.environment:
@@ -309,7 +322,9 @@ func (h *Hooks) dwsOver(w *window) {
 // Inactive takes job.inactive-add: the job is over. A window that still holds
 // something then missed an event; it ends.
 func (h *Hooks) Inactive(args string) {
-	w := h.windows[gjson.Get(args, "id").Uint()]
+	id := gjson.Get(args, "id").Uint()
+	delete(h.passed, id)
+	w := h.windows[id]
 	if w == nil || w.state == OtherIdling {
 		return
 	}
@@ -328,7 +343,7 @@ func (h *Hooks) retake(w *window) {
 	last := w.facts.open() == 1
 	if w.prolog {
 		if last {
-			_ = h.host.FreeProlog(w.id, prologName, 0)
+			w.retaking = h.host.FreeProlog(w.id, prologName, 0) == nil
 		}
 		w.prolog = h.held(w, prologName, h.host.HoldProlog(w.id, prologName, true))
 	}

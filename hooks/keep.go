@@ -44,6 +44,11 @@ func (h *Hooks) unkeep(ranks *idset.Set) []wire.JobRanks {
 			delete(h.kept, id)
 		}
 		released = append(released, wire.JobRanks{ID: id, Ranks: part})
+		if w := h.windows[id]; w != nil && w.gen != 0 && w.phase != phase.Idle {
+			// A crash took back that its unmount was given up: its need is that of
+			// its window again.
+			continue
+		}
 		h.end(id, part, h.nextGen())
 	}
 	if len(released) > 0 {
@@ -90,6 +95,9 @@ func (h *Hooks) loadKept(done func()) {
 					// The next window there has begun meanwhile.
 					s.Ranks = s.Ranks.Difference(w.ranks)
 				}
+			}
+			for _, p := range h.passed {
+				s.Ranks = s.Ranks.Difference(p.ranks)
 			}
 			if !s.Ranks.Empty() && h.kept[s.ID] == nil {
 				// Above the floor, so that the nodes do not drop it.

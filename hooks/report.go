@@ -28,7 +28,7 @@ func (h *Hooks) report(w *window, p phase.Phase, failed []wire.RankText) string 
 		return strings.Join(texts, "; ")
 	}
 	noun := "nodes"
-	if nodes == 1 {
+	if w.ranks.Count() == 1 {
 		noun = "node"
 	}
 	return fmt.Sprintf("services not as %s wants them on %d of %d %s: %v", p, nodes, w.ranks.Count(), noun, all)

@@ -88,6 +88,11 @@ func (f *facts) count(description string, by, status int) {
 		f.holds = map[string]int{}
 	}
 	f.holds[description] += by
+	// Each of ours is held once: more is one that was taken anew after another
+	// plugin had ended it.
+	if (description == prologName || description == epilogName) && f.holds[description] > 1 {
+		f.holds[description] = 1
+	}
 	if f.holds[description] < 0 {
 		f.holds[description] = 0
 		f.stolen = true

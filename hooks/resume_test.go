@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"flux-burrow/hooks/config"
+	"flux-burrow/hooks/phase"
 	"flux-burrow/hooks/wire"
 	"flux-burrow/rv1reader/idset"
 )
@@ -210,4 +211,59 @@ func TestKeptAfterResume(t *testing.T) {
 			t.Errorf("released %+v", r)
 		}
 	})
+}
+
+// A crash may lose the end of a job that is kept already: resumed in its mount,
+// it needs its services for that, and nothing ends the need.
+func TestKeptAndResumed(t *testing.T) {
+	f := newFakeHost(t)
+	f.kvs[keptKey] = `[{"id":7,"ranks":"1-2","gen":5}]`
+	f.open["7 "+prologName] = 1
+	f.kvs["log 7"] = `{"timestamp":1,"name":"prolog-start","context":{"description":"burrow-prolog"}}`
+	h := New(f, config.Default())
+	h.New(runArgs(7, true, "1-2"))
+	f.pass(commitWait)
+	last := f.wishes[0]
+	for _, w := range f.take() {
+		if w.ID == 7 && w.Gen > last.Gen {
+			last = w
+		}
+	}
+	if last.Phase != phase.Mount || len(h.kept) != 0 {
+		t.Errorf("the last wish is %v, kept %v", last, h.kept)
+	}
+}
+
+// ender is a job manager where the end of a prolog's hold is the end of the job.
+type ender struct {
+	*fakeHost
+	h *Hooks
+}
+
+func (e *ender) FreeProlog(id uint64, d string, status int) error {
+	err := e.fakeHost.FreeProlog(id, d, status)
+	e.h.Inactive(idArgs(int(id)))
+	return err
+}
+
+// A job that is over as soon as its hold is let go asks for nothing after that.
+func TestOverInMidEffects(t *testing.T) {
+	f := newFakeHost(t)
+	f.open["7 "+prologName] = 1
+	f.kvs["log 7"] = `{"timestamp":1,"name":"prolog-start","context":{"description":"burrow-prolog"}}
+{"timestamp":2,"name":"exception","context":{"type":"cancel","severity":0}}
+`
+	host := &ender{fakeHost: f}
+	host.h = New(host, config.Default())
+	host.h.New(strings.Replace(runArgs(7, true, "1-2"), `"state":16`, `"state":32`, 1))
+	f.pass(commitWait)
+	var last *wish
+	for _, w := range f.take() {
+		if w.ID == 7 && (last == nil || w.Gen > last.Gen) {
+			last = w
+		}
+	}
+	if last == nil || last.Phase != phase.Idle || len(host.h.windows) != 0 {
+		t.Errorf("the last wish is %v, windows %v", last, host.h.windows)
+	}
 }

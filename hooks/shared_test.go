@@ -114,6 +114,21 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// What was kept up ends with the next job there, also where that began while
+// the plugin was not loaded.
+func TestKeptUnderJob(t *testing.T) {
+	f := newFakeHost(t)
+	f.kvs[keptKey] = `[{"id":9,"ranks":"1-2","gen":5}]`
+	f.kvs["log 1"] = `{"timestamp":1,"name":"start"}`
+	h := New(f, newConfig())
+	h.New(runArgs(1, false, "0-1"))
+	f.pass(commitWait)
+	if k := h.kept[9]; k == nil || k.ranks.String() != "2" {
+		t.Errorf("kept %+v", k)
+	}
+	f.well()
+}
+
 // A release that comes while the hooks read what was kept is not lost.
 func TestReleaseAtLoad(t *testing.T) {
 	f := newFakeHost(t)

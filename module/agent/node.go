@@ -57,6 +57,8 @@ type waiter struct {
 type Node struct {
 	host Host
 	ctl  control.Controller
+	// next is to take ctl's place when the change under way is over.
+	next control.Controller
 	cfg  *config.Config
 
 	services []*service
@@ -111,13 +113,14 @@ func (n *Node) configure(cfg *config.Config) {
 }
 
 // Reconfigure takes a new configuration and, where that changed, a new
-// controller. A unit that is no longer listed stays as it is.
+// controller. A unit that is no longer listed stays as it is. A change under
+// way is not cut off: the new controller would not know what became of it.
 func (n *Node) Reconfigure(cfg *config.Config, ctl control.Controller) {
 	if ctl != nil {
-		n.ctl.Close()
-		n.ctl = ctl
-		// What the old one was told to do is not reported any more.
-		n.busy = false
+		if n.next != nil {
+			n.next.Close()
+		}
+		n.next = ctl
 	}
 	n.configure(cfg)
 	n.stale = true
@@ -348,4 +351,7 @@ func (n *Node) Close() {
 		w.reply(Result{Failed: errUnloaded})
 	}
 	n.ctl.Close()
+	if n.next != nil {
+		n.next.Close()
+	}
 }

@@ -139,3 +139,30 @@ func TestNodeClose(t *testing.T) {
 		t.Errorf("%d answers", answers)
 	}
 }
+
+// A new controller takes over when the change that the old one makes is over.
+func TestControllerChangesBetweenChanges(t *testing.T) {
+	h, u, n := newTestNode()
+	u.manual = true
+	n.Set(need(1, phase.Mount, 2), func(Result) {})
+	h.turn()
+	first, last := newFakeUnits(h, "a.service"), newFakeUnits(h, "a.service")
+	last.state["a.service"] = control.Up
+	n.Reconfigure(n.cfg, first)
+	n.Reconfigure(n.cfg, last)
+	h.turn()
+	if u.closed || !first.closed || len(last.changes) > 0 {
+		t.Fatalf("in mid-change: old closed %t, one that is not needed closed %t, changes %v", u.closed, first.closed, last.changes)
+	}
+	n.Set(need(1, phase.Run, 3), func(Result) {})
+	u.finish()
+	h.turn()
+	if !u.closed || !slices.Equal(last.changes, []string{"stop a.service"}) {
+		t.Errorf("old closed %t, changes of the new %v", u.closed, last.changes)
+	}
+	n.Reconfigure(n.cfg, first)
+	n.Close()
+	if !last.closed || !first.closed {
+		t.Error("left open")
+	}
+}

@@ -18,7 +18,14 @@ var errUnloaded = errors.New(wire.NotLoaded)
 // up. One change at a time, and the needs are looked at anew after each, so
 // that a change under way is never cut off and a later wish is not missed.
 func (n *Node) step() {
-	if n.busy || n.paused || n.closed {
+	if n.busy || n.closed {
+		return
+	}
+	if n.next != nil {
+		n.ctl.Close()
+		n.ctl, n.next = n.next, nil
+	}
+	if n.paused {
 		return
 	}
 	if n.stale {
@@ -49,15 +56,15 @@ func (n *Node) due(s *service, verb control.Verb) bool {
 func (n *Node) look() {
 	n.stale = false
 	n.busy = true
-	ctl, left := n.ctl, len(n.services)
+	left := len(n.services)
 	if left == 0 {
 		n.busy = false
 		n.step()
 		return
 	}
 	for _, s := range n.services {
-		ctl.State(s.Unit, func(state control.State, err error) {
-			if n.ctl != ctl || n.closed {
+		n.ctl.State(s.Unit, func(state control.State, err error) {
+			if n.closed {
 				return
 			}
 			if err != nil {
@@ -77,8 +84,8 @@ func (n *Node) change(s *service, verb control.Verb) {
 	n.busy = true
 	s.state = control.Unknown
 	n.stats.Changes++
-	ctl, start := n.ctl, n.host.Now()
-	ctl.Do(control.Order{
+	start := n.host.Now()
+	n.ctl.Do(control.Order{
 		Verb:    verb,
 		Unit:    s.Unit,
 		Phase:   by.Phase.String(),
@@ -86,7 +93,7 @@ func (n *Node) change(s *service, verb control.Verb) {
 		Rank:    n.host.Rank(),
 		Timeout: n.cfg.ServiceTimeout,
 	}, func(err error) {
-		if n.ctl != ctl || n.closed {
+		if n.closed {
 			return
 		}
 		n.busy = false

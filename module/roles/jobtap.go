@@ -42,30 +42,33 @@ func (j *jobtap) start() error {
 	if j.size, err = j.h.Size(); err != nil {
 		return err
 	}
-	j.topology(0)
-	return nil
-}
-
-func (j *jobtap) topology(tries int) {
-	j.Call(j.rank, "overlay.topology", fmt.Sprintf(`{"rank":%d}`, j.rank), startLimit, func(payload string, err error) {
-		var tree *agent.Tree
-		if err == nil {
-			tree, err = agent.ParseTree(payload)
-		}
-		if err != nil && tries < 3 {
-			j.After(time.Second, func() { j.topology(tries + 1) })
-			return
-		}
-		if err != nil {
-			// All that is lost is the way around a leader without an agent.
-			j.Log(flux.LogErr, "overlay.topology: %v", err)
-			tree = &agent.Tree{Rank: j.rank, Ranks: idset.NewRange(0, int(j.size)-1)}
-		}
+	j.topology(int(j.size), 0, func(tree *agent.Tree) {
 		j.tree = tree
 		for _, fn := range j.waiting {
 			fn()
 		}
 		j.waiting = nil
+	})
+	return nil
+}
+
+// topology asks for the shape of the overlay of an instance of size brokers.
+func (o *host) topology(size, tries int, done func(*agent.Tree)) {
+	o.Call(o.rank, "overlay.topology", fmt.Sprintf(`{"rank":%d}`, o.rank), startLimit, func(payload string, err error) {
+		var tree *agent.Tree
+		if err == nil {
+			tree, err = agent.ParseTree(payload)
+		}
+		if err != nil && tries < 3 {
+			o.After(time.Second, func() { o.topology(size, tries+1, done) })
+			return
+		}
+		if err != nil {
+			// All that is lost is the way around a leader without an agent.
+			o.Log(flux.LogErr, "overlay.topology: %v", err)
+			tree = &agent.Tree{Rank: o.rank, Ranks: idset.NewRange(0, size-1)}
+		}
+		done(tree)
 	})
 }
 
@@ -126,18 +129,21 @@ func (j *jobtap) Eventlog(id uint64, done func(string, error)) {
 }
 
 func (j *jobtap) Load(key string, done func(string, error)) {
-	j.turning(func() {
-		f, err := j.h.Lookup(key)
-		j.await(f, err, kvsLimit, func(f *flux.Future, err error) {
-			var value string
-			if err == nil {
-				value, err = f.Value()
-			}
-			if errors.Is(err, syscall.ENOENT) && strings.HasPrefix(key, ownKeys) {
-				err = nil
-			}
-			done(value, err)
-		})
+	j.turning(func() { j.lookup(key, done) })
+}
+
+// lookup reads a value of the KVS.
+func (o *host) lookup(key string, done func(string, error)) {
+	f, err := o.h.Lookup(key)
+	o.await(f, err, kvsLimit, func(f *flux.Future, err error) {
+		var value string
+		if err == nil {
+			value, err = f.Value()
+		}
+		if errors.Is(err, syscall.ENOENT) && strings.HasPrefix(key, ownKeys) {
+			err = nil
+		}
+		done(value, err)
 	})
 }
 
@@ -152,7 +158,7 @@ func (j *jobtap) Store(key, value string) {
 	})
 }
 
-func (j *jobtap) store(key, value string) error {
+func (o *host) store(key, value string) error {
 	txn, err := flux.NewTxn()
 	if err != nil {
 		return err
@@ -161,13 +167,13 @@ func (j *jobtap) store(key, value string) error {
 	if err := txn.Put(key, value); err != nil {
 		return err
 	}
-	f, err := j.h.Commit(txn)
-	j.await(f, err, kvsLimit, func(f *flux.Future, err error) {
+	f, err := o.h.Commit(txn)
+	o.await(f, err, kvsLimit, func(f *flux.Future, err error) {
 		if err == nil {
 			err = f.Done()
 		}
 		if err != nil {
-			j.Log(flux.LogErr, "can't store %s: %v", key, err)
+			o.Log(flux.LogErr, "can't store %s: %v", key, err)
 		}
 	})
 	return nil

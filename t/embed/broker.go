@@ -14,8 +14,13 @@ type broker struct {
 	depth    int
 	up       bool
 	dead     *timer // it crashed, which is not known yet
-	services map[string]*Handle
-	modules  []*Module
+	// config is what this broker's modules are loaded with. updates counts its
+	// lives: an update of an earlier one is void.
+	config          string
+	updates         int
+	updating, again bool
+	services        map[string]*Handle
+	modules         []*Module
 	// self is the broker's own end: it answers what can't be routed.
 	self *Handle
 	// inflight are requests from elsewhere that wait for an answer from here.
@@ -29,10 +34,10 @@ type linkCount struct {
 	requests, responses, bytes int
 }
 
-func (in *Instance) newBrokers(parents []int) {
+func (in *Instance) newBrokers(parents []int, config string) {
 	in.brokers = make([]*broker, len(parents))
 	for r, p := range parents {
-		b := &broker{rank: r, parent: p, up: true}
+		b := &broker{rank: r, parent: p, up: true, config: config}
 		b.inflight.init()
 		in.brokers[r] = b
 		if p >= 0 {

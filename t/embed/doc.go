@@ -47,7 +47,8 @@
 // each callback of a plugin.
 //
 // Plugins: LoadPlugin, RemovePlugin, Plugins, Configured, ConfigReload. [DWS]
-// plays the dws plugin and its service.
+// plays the dws plugin and its service; DWS.Remove and DWS.Load take the plugin
+// away and back.
 //
 // Modules: [Instance.LoadModule], [Module.Unload], [Module.Kill], Modules.
 //

@@ -4,6 +4,7 @@ package embed
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,9 @@ type dwsTold struct {
 	environment bool
 	epilog      bool
 	status      int
+	ranks       []int
+	// phase of the workflow: what is overtaken by a newer step is dropped.
+	phase int
 }
 
 // DWSOptions are the switches of the service.
@@ -54,15 +58,18 @@ type DWSOptions struct {
 	EpilogTimeout time.Duration
 	// Jitter is added to the delays at random, by the seed.
 	Jitter time.Duration
+	// Once: the service tells the plugin each thing once, as the real one does,
+	// and does not try again where the plugin is not loaded. Otherwise it is
+	// taken to be restarted by then, which has it look at all workflows.
+	Once bool
 }
 
 // dwsJob is what the plugin keeps in a job's aux. It is lost with the plugin.
 type dwsJob struct {
 	prolog bool // its hold is open
 	epilog bool
-	ranks  []int
+	known  bool // its run state was seen
 	expiry *timer
-	phase  int // of the service: what is overtaken by a newer step is dropped
 }
 
 const dwsPoll = 100 * time.Millisecond
@@ -78,10 +85,31 @@ func (in *Instance) DWS(opts DWSOptions) (*DWS, error) {
 	return d, err
 }
 
+// Remove removes the plugin. What it hung on jobs goes with it: answers of the
+// service that are on their way, time limits, and what it knew of its holds,
+// which stay.
+func (d *DWS) Remove() error { return d.in.RemovePlugin("dws.so") }
+
+// Load loads the plugin again, as the last one. It sees jobs in DEPEND anew.
+// Of those further on it sees no event any more but the next change of state,
+// since it subscribes in job.state.depend and job.state.run only.
+func (d *DWS) Load() error {
+	_, err := d.in.loadSpec(PluginSpec{Name: "dws.so", setup: d.setup})
+	return err
+}
+
+// Loaded tells whether the plugin is there.
+func (d *DWS) Loaded() bool { return !d.Plugin.destroyed }
+
 func (d *DWS) setup(p *Plugin) error {
 	d.Plugin = p
 	d.jobs = map[JobID]*dwsJob{}
 	p.setName("dws")
+	p.aux.add(auxItem{fn: func() {
+		for _, x := range d.jobs {
+			x.stopExpiry(d.in)
+		}
+	}})
 	on := func(topic string, fn func(*job, *Args)) {
 		p.handlers = append(p.handlers, pluginHandler{topic: topic, fn: func(_ string, j *job, a *Args) int {
 			if jsonGet(j.jobspec, "attributes.system.dw").Exists() {
@@ -174,6 +202,9 @@ func (d *DWS) toPlugin(id JobID, fn func(*job)) {
 			return // the broker was killed with the message on its way
 		}
 		if !d.in.jm.up || d.Plugin.destroyed {
+			if d.opts.Once && d.in.jm.up {
+				return
+			}
 			d.in.after(h, dwsPoll, func() {
 				if h == d.h {
 					d.toPlugin(id, fn)
@@ -199,7 +230,9 @@ func (d *DWS) wait(delay time.Duration) time.Duration {
 func (d *DWS) depend(j *job, _ *Args) {
 	id := j.id
 	d.job(j)
-	d.in.jm.post(j, "dependency-add", `{"description":"dws-create"}`)
+	if !slices.Contains(j.deps, "dws-create") {
+		d.in.jm.post(j, "dependency-add", `{"description":"dws-create"}`)
+	}
 	d.Plugin.subscribe(j)
 	d.toService(func() { d.created(id) })
 }
@@ -220,9 +253,8 @@ func (d *DWS) created(id JobID) {
 func (d *DWS) run(j *job, _ *Args) {
 	jm, id, x := d.in.jm, j.id, d.job(j)
 	d.Plugin.subscribe(j)
-	x.prolog, x.ranks = true, ranksOfR(j.r)
-	x.phase++
-	phase := x.phase
+	x.prolog, x.known = true, true
+	ranks := ranksOfR(j.r)
 	if jm.perilog(currentJob, true, true, "dws-setup", 0) != 0 {
 		x.prolog = false
 		jm.raise(j, "dws", 0, d.in.opts.Owner, "Failed to start dws jobtap prolog")
@@ -231,25 +263,31 @@ func (d *DWS) run(j *job, _ *Args) {
 	d.toService(func() {
 		if d.opts.SetupFail != nil && d.opts.SetupFail(id) {
 			d.toPlugin(id, func(j *job) {
-				if x.prolog {
+				// The answer goes with the job's aux.
+				if x.prolog && d.jobs[id] == x {
 					d.in.jm.raise(j, "dws-setup", 0, d.in.opts.Owner, "DWS workflow interactions failed: setup failed on request")
 				}
 			})
 			return
 		}
+		t := d.tell(id)
+		t.ranks = ranks
+		t.phase++
+		phase := t.phase
 		if d.opts.NoEnvironment != nil && d.opts.NoEnvironment(id) {
 			return
 		}
-		d.in.after(d.h, d.wait(d.opts.SetupDelay), func() { d.mounted(id, x, phase) })
+		d.in.after(d.h, d.wait(d.opts.SetupDelay), func() { d.mounted(id, phase) })
 	})
 }
 
-func (d *DWS) mounted(id JobID, x *dwsJob, phase int) {
-	if x.phase != phase {
+func (d *DWS) mounted(id JobID, phase int) {
+	t := d.tell(id)
+	if t.phase != phase {
 		return // torn down meanwhile
 	}
-	if d.opts.MountNeeds != nil && !d.opts.MountNeeds(id, x.ranks) {
-		d.in.after(d.h, dwsPoll, func() { d.mounted(id, x, phase) })
+	if d.opts.MountNeeds != nil && !d.opts.MountNeeds(id, t.ranks) {
+		d.in.after(d.h, dwsPoll, func() { d.mounted(id, phase) })
 		return
 	}
 	d.Environment(id)
@@ -267,7 +305,7 @@ func (d *DWS) Environment(id JobID) {
 		jm.post(j, "dws_environment", `{"variables":{"DW_JOB_test":"/mnt/nnf/test"}}`)
 		// A plugin that was loaded anew does not know of the hold, and takes
 		// it to be there.
-		if known := d.jobs[id] != nil && x.ranks != nil; x.prolog || !known {
+		if x.prolog || !x.known {
 			x.prolog = false
 			jm.perilog(j.id, true, false, "dws-setup", 0)
 		}
@@ -291,11 +329,7 @@ func (d *DWS) cleanup(j *job, _ *Args) {
 func (d *DWS) epilog(j *job) {
 	jm, id, x := d.in.jm, j.id, d.job(j)
 	x.epilog = true
-	if x.ranks == nil {
-		x.ranks = ranksOfR(j.r)
-	}
-	x.phase++
-	phase := x.phase
+	ranks := ranksOfR(j.r)
 	if jm.perilog(currentJob, false, true, "dws-epilog", 0) != 0 {
 		jm.raise(j, "dws", 0, d.in.opts.Owner, "Failed to start jobtap epilog")
 		return
@@ -308,16 +342,21 @@ func (d *DWS) epilog(j *job) {
 		})
 	}
 	d.toService(func() {
-		d.in.after(d.h, d.wait(d.opts.PostRunDelay), func() { d.unmounted(id, x, phase) })
+		t := d.tell(id)
+		t.ranks = ranks
+		t.phase++
+		phase := t.phase
+		d.in.after(d.h, d.wait(d.opts.PostRunDelay), func() { d.unmounted(id, phase) })
 	})
 }
 
-func (d *DWS) unmounted(id JobID, x *dwsJob, phase int) {
-	if x.phase != phase {
+func (d *DWS) unmounted(id JobID, phase int) {
+	t := d.tell(id)
+	if t.phase != phase {
 		return
 	}
-	if d.opts.UnmountNeeds != nil && !d.opts.UnmountNeeds(id, x.ranks) {
-		d.in.after(d.h, dwsPoll, func() { d.unmounted(id, x, phase) })
+	if d.opts.UnmountNeeds != nil && !d.opts.UnmountNeeds(id, t.ranks) {
+		d.in.after(d.h, dwsPoll, func() { d.unmounted(id, phase) })
 		return
 	}
 	status := 0
@@ -336,7 +375,7 @@ func (d *DWS) EndEpilog(id JobID, status int) {
 		if j.state != StateCleanup {
 			return
 		}
-		x.phase++
+		t.phase++
 		x.stopExpiry(d.in)
 		if status != 0 {
 			jm.raise(j, "dws-epilog", 0, d.in.opts.Owner, "DWS workflow interactions failed: status "+strconv.Itoa(status))
@@ -361,10 +400,10 @@ func (d *DWS) exception(j *job, a *Args) {
 	switch {
 	case x.prolog:
 		x.prolog = false
-		x.phase++
+		d.tell(j.id).phase++
 		jm.perilog(j.id, true, false, "dws-setup", 1)
 	case x.epilog && ctx.Get("type").Str == "dws-epilog-timeout":
-		x.phase++
+		d.tell(j.id).phase++
 		x.stopExpiry(d.in)
 		jm.perilog(j.id, false, false, "dws-epilog", 1)
 		x.epilog = false

@@ -80,7 +80,7 @@ func TestConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := in.ConfigReload("[burrow]\nbad = 1"); err == nil || err.Error() != "burrow: bad: no such key" {
+	if err := in.ConfigReload("[burrow]\nbad = 1"); err == nil || err.Error() != "error updating job-manager: burrow: bad: no such key" {
 		t.Errorf("bad configuration: %v", err)
 	}
 	if err := in.ConfigReload(`{"burrow":{"enable":false}}`); err != nil {

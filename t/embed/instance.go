@@ -84,7 +84,6 @@ type Instance struct {
 	eventBytes  int
 
 	kvs          kvs
-	config       string
 	configured   []PluginSpec
 	jm           *jobManager
 	exec         *exec
@@ -128,11 +127,12 @@ func New(opts Options) *Instance {
 	if err != nil {
 		panic(err)
 	}
-	if in.config, err = parseConfig(opts.Config); err != nil {
+	config, err := parseConfig(opts.Config)
+	if err != nil {
 		panic(fmt.Sprintf("embed: configuration: %v", err))
 	}
 	register(in)
-	in.newBrokers(parents)
+	in.newBrokers(parents, config)
 	in.kvs = kvs{data: map[string]string{}, h: in.newHandle(0, "kvs")}
 	in.housekeeping.in = in
 	in.resource = in.newResource()

@@ -76,6 +76,13 @@ func init() {
 		"sched-ready":     (*jobManager).readyRequest,
 		"resource-status": (*jobManager).resourceStatusRequest,
 		"alloc-query":     (*jobManager).allocQueryRequest,
+		"config-reload": func(jm *jobManager, r *Request) {
+			if err := jm.confUpdate(r.Payload()); err != nil {
+				r.RespondError(syscall.EINVAL, err.Error())
+				return
+			}
+			r.Respond("")
+		},
 		"getinfo": func(jm *jobManager, r *Request) {
 			r.RespondJSON(map[string]any{"max_jobid": jm.in.lastID})
 		},

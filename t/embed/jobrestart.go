@@ -89,7 +89,7 @@ func (jm *jobManager) loadConfigured() {
 	}
 	// The configuration is then given to all (seen twice in
 	// recorded/jobtap-restart.jsonl).
-	_ = jm.confUpdate(jm.in.config)
+	_ = jm.confUpdate(jm.in.Config())
 }
 
 func (s PluginSpec) base() string { return s.Name[strings.LastIndexByte(s.Name, '/')+1:] }
@@ -169,7 +169,10 @@ func (in *Instance) RestartBroker(rank int) {
 		return
 	}
 	for _, b := range in.brokers {
-		b.dead = nil
+		if b.dead != nil {
+			in.disarm(b.dead)
+			b.dead = nil
+		}
 	}
 	in.jm.shutdown(false)
 	in.rexec.killAll()
@@ -179,6 +182,7 @@ func (in *Instance) RestartBroker(rank int) {
 	for _, b := range in.brokers {
 		in.vanish(b)
 		b.up = true
+		b.joined(in.Config())
 	}
 	in.clients = nil
 	if in.dws != nil {

@@ -94,7 +94,7 @@ func (jm *jobManager) load(p *Plugin, init func() error) error {
 			return fail(&Error{Num: syscall.EEXIST, Text: p.base + " already loaded"})
 		}
 	}
-	if err := jm.callConfUpdate(p, jm.in.config); err != nil {
+	if err := jm.callConfUpdate(p, jm.in.Config()); err != nil {
 		return fail(err)
 	}
 	jm.plugins = append(jm.plugins, p)

@@ -114,6 +114,7 @@ func (in *Instance) ReturnRank(rank int) {
 	})
 	for _, b := range back {
 		b.up = true
+		b.joined(in.brokers[b.parent].config)
 	}
 	in.resource.online(back)
 }

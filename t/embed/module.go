@@ -5,7 +5,6 @@ package embed
 import (
 	"errors"
 	"fmt"
-	"sort"
 	"strings"
 	"syscall"
 
@@ -42,7 +41,7 @@ func AsProcess(m *Module) { m.exec = true }
 // own code stops its reactor.
 func (in *Instance) LoadModule(rank int, name string, args []string, start func(h *flux.Handle, args []string) (stop func(), err error), opts ...ModuleOption) (*Module, error) {
 	b := in.brokers[rank]
-	if !b.up {
+	if !b.up || in.deadOn(rank) >= 0 {
 		return nil, &Error{Num: syscall.EHOSTUNREACH, Text: strerror(syscall.EHOSTUNREACH)}
 	}
 	if b.services[name] != nil || in.builtins[name] != nil {
@@ -164,42 +163,4 @@ func (h *Handle) defaultMethod(m *Msg) bool {
 		return false
 	}
 	return true
-}
-
-// ConfigReload replaces the instance's configuration, as `flux config load`
-// does: every module gets NAME.config-reload with it, plugins get conf.update.
-// It gives the first refusal.
-func (in *Instance) ConfigReload(config string) error {
-	conf, err := parseConfig(config)
-	if err != nil {
-		return err
-	}
-	if err := in.jm.confUpdate(conf); err != nil {
-		return err
-	}
-	in.config = conf
-	var first error
-	pending := 0
-	for rank, b := range in.brokers {
-		if !b.up {
-			continue
-		}
-		names := make([]string, 0, len(b.modules))
-		for _, m := range b.modules {
-			names = append(names, m.Name)
-		}
-		sort.Strings(names)
-		for _, name := range names {
-			pending++
-			in.Call(0, uint32(rank), name+".config-reload", conf, func(r Response) {
-				pending--
-				if err := r.Err(); err != nil && first == nil {
-					first = err
-				}
-			})
-		}
-	}
-	for pending > 0 && in.step(-1) {
-	}
-	return first
 }

@@ -45,10 +45,10 @@ func (r *resource) usable(rank int) bool {
 
 // excluded reads resource.exclude of the configuration: ranks or a host.
 func (r *resource) excluded() []int {
-	if len(r.in.config) <= 2 {
+	if len(r.in.Config()) <= 2 {
 		return nil
 	}
-	x := jsonGet(r.in.config, "resource.exclude").Str
+	x := jsonGet(r.in.Config(), "resource.exclude").Str
 	if x == "" {
 		return nil
 	}

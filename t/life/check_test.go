@@ -27,10 +27,15 @@ func (w *world) healed() {
 		}
 	}
 	w.loadAgents()
-	w.loadPlugin()
 	w.undrain()
+	w.reloadDWS()
+	if !w.pluginUp {
+		w.checkGone()
+		w.loadPlugin()
+	}
 	if !w.run(w.in.Idle, 2*time.Minute) {
 		w.checkStuck()
+		w.checkRunning()
 		for _, id := range w.in.Active() {
 			_ = w.in.Cancel(id)
 		}
@@ -45,17 +50,55 @@ func (w *world) healed() {
 	}
 }
 
-// checkStuck: two minutes after the last fault, burrow has a reason for each
-// job that it still holds. G3.
+// checkGone: where the plugin is gone for long, and all agents answer, no hold
+// of burrow's is left. G3.
+func (w *world) checkGone() {
+	if !w.Gone {
+		return
+	}
+	w.advance(time.Minute)
+	for _, id := range w.in.Active() {
+		j := w.job(id)
+		waits := false
+		for _, o := range w.jobs {
+			waits = waits || o != j && !o.over && o.holds["dws-setup"]+o.holds["dws-epilog"] > 0
+		}
+		if !waits && !j.orphaned && j.holds["burrow-prolog"]+j.holds["burrow-epilog"] > 0 && j.stolen == 0 {
+			w.violated("G3: %s is held for ever, the plugin is gone", embed.JobIDString(id))
+		}
+	}
+}
+
+// checkRunning: at rest the services on the nodes of a job that runs are as run
+// wants them. G4.
+func (w *world) checkRunning() {
+	for _, id := range w.in.Active() {
+		j := w.job(id)
+		if !j.running || j.cleanup || w.Shared {
+			continue
+		}
+		for _, r := range j.ranks {
+			for _, s := range w.configOn(r).Services {
+				if w.current(r) && !s.Up.Has(phase.Run) && w.nodes.up[place{r, s.Unit}] {
+					w.violated("G4: %s on rank %d is up while %s runs", s.Unit, r, embed.JobIDString(id))
+				}
+			}
+		}
+	}
+}
+
+// checkStuck: a minute after the last action, burrow has a reason for each job
+// that it still holds, whatever is broken. G3.
 func (w *world) checkStuck() {
 	for _, id := range w.in.Active() {
 		j := w.job(id)
 		wanted := false
 		for _, o := range w.jobs {
-			wanted = wanted || o != j && o.holds["dws-setup"]+o.holds["dws-epilog"] > 0 && !o.over
+			wanted = wanted || o != j && !o.over && (o.holds["dws-setup"]+o.holds["dws-epilog"] > 0 ||
+				o.rabbit && o.alloc && !o.env && !o.cleanup) // one that dws never saw
 		}
 		switch {
-		case wanted, !j.alloc:
+		case wanted, !j.alloc, j.stolen > 0:
 		case j.holds["burrow-prolog"] > 0 && (j.cleanup || j.env || !j.rabbit && w.DWS != dwsNone):
 			w.violated("G3: %s is stuck in its prolog", embed.JobIDString(id))
 		case j.holds["burrow-epilog"] > 0 && j.ended && j.holds["dws-epilog"] == 0:
@@ -93,6 +136,11 @@ func (w *world) undrain() {
 // check judges the end of a history and gives what was violated in all of it.
 func (w *world) check() []string {
 	w.checkDrains()
+	if w.Sick && w.pluginUp {
+		// By now burrow has made up its mind of each failure.
+		w.advance(time.Minute)
+		w.checkStuck()
+	}
 	w.healed()
 	w.checkHolds()
 	if err := w.release(w.allRanks()); err != nil {
@@ -125,6 +173,10 @@ func (w *world) close() []string {
 // checkHolds: G3.
 func (w *world) checkHolds() {
 	for _, id := range w.order {
+		if w.job(id).stolen > 0 {
+			// Which hold is whose can't be told any more.
+			continue
+		}
 		open := map[string]int{}
 		for _, e := range w.in.Eventlog(id) {
 			d := gjson.Get(e.Context, "description").Str
@@ -152,7 +204,7 @@ func (w *world) checkHolds() {
 // checkIdle: G4.
 func (w *world) checkIdle() {
 	for r := range w.Size {
-		for _, s := range w.cfg.Services {
+		for _, s := range w.configOn(r).Services {
 			if up := w.nodes.up[place{r, s.Unit}]; up != s.Up.Has(phase.Idle) {
 				w.violated("G4: %s on rank %d: up is %t in idle", s.Unit, r, up)
 			}
@@ -167,7 +219,7 @@ func (w *world) checkIdle() {
 func (w *world) checkDrains() {
 next:
 	for _, d := range w.in.Drains() {
-		if w.OnFailure != "" && w.OnFailure != "drain" {
+		if !w.drains {
 			w.violated("G6: rank %d is drained with on-failure %s", d.Rank, w.OnFailure)
 			return
 		}

@@ -28,6 +28,7 @@ type action struct {
 	a, b  int
 	job   embed.Jobspec
 	how   int // of a rabbit job: see the constants below
+	conf  setup
 }
 
 type kind int
@@ -49,17 +50,22 @@ const (
 	restartJobManager
 	restartBroker
 	release
+	removeDWS
+	loadDWS
+	reloadConfig
+	badConfig
+	steal
 	kinds
 )
 
 var kindNames = [kinds]string{"submit", "cancel", "raise", "finish", "misbehave", "heal", "kill-agent", "unload-agent",
 	"load-agent", "lose-rank", "return-rank", "remove-plugin", "load-plugin", "restart-job-manager",
-	"restart-broker", "release"}
+	"restart-broker", "release", "remove-dws", "load-dws", "reload-config", "bad-config", "steal"}
 
 // weights of the actions.
 var weights = [kinds]int{submit: 30, cancel: 9, raise: 3, finish: 4, misbehave: 8, heal: 3, killAgent: 4,
-	unloadAgent: 2, loadAgent: 6, loseRank: 3, returnRank: 4, removePlugin: 2, loadPlugin: 4,
-	restartJobManager: 3, restartBroker: 1, release: 1}
+	unloadAgent: 2, loadAgent: 6, loseRank: 3, returnRank: 4, removePlugin: 3, loadPlugin: 4,
+	restartJobManager: 3, restartBroker: 1, release: 1, removeDWS: 2, loadDWS: 4, reloadConfig: 2, badConfig: 1, steal: 1}
 
 // how a rabbit job's dws side goes.
 const (
@@ -78,6 +84,8 @@ func (a action) String() string {
 		s += fmt.Sprintf(" nodes %d run %v rabbit %t%s", a.job.Nodes, a.job.Run, a.job.DW != nil, howNames[a.how])
 	case misbehave:
 		s += fmt.Sprintf(" rank %d verb %d %v", a.a, a.b, mishap(a.how))
+	case reloadConfig:
+		s += fmt.Sprintf(" %q", a.conf.toml())
 	default:
 		s += fmt.Sprintf(" %d", a.a)
 	}
@@ -102,17 +110,18 @@ func newHistory(seed uint64) history {
 		Seed:         seed,
 		Size:         2 + r.IntN(4),
 		Shared:       r.IntN(3) == 0,
-		OnFailure:    pick(r, "", "", "drain", "raise", "ignore"),
-		Tolerate:     pick(r, 0, 0, 0, 1),
-		EnvTimeout:   pick(r, 0, 0, 3*time.Second),
-		Services:     services(r),
-		NoStatus:     r.IntN(10) == 0,
 		DWS:          dwsOrder(r.IntN(2)),
 		SetupDelay:   pick(r, 0, 100*time.Millisecond, 600*time.Millisecond),
 		PostRunDelay: pick(r, 0, 100*time.Millisecond, 600*time.Millisecond),
 		EpilogLimit:  pick(r, 0, 0, 4*time.Second),
 		Latency:      pick(r, 0, 0, time.Millisecond),
+		Once:         r.IntN(4) == 0,
+		NoReattach:   r.IntN(4) == 0,
+		LostAfter:    pick(r, 0, 0, 0, 300*time.Millisecond, 2*time.Second),
+		Gone:         r.IntN(4) == 0,
+		Sick:         r.IntN(4) == 0,
 	}}
+	h.configure(r)
 	h.Topology = pick(r, "kary:0", "kary:2", custom(r, h.Size))
 	if r.IntN(25) == 0 {
 		h.DWS = dwsNone
@@ -121,6 +130,15 @@ func newHistory(seed uint64) history {
 		h.actions = append(h.actions, newAction(r, h.setup))
 	}
 	return h
+}
+
+// configure makes what is in the [burrow] table.
+func (s *setup) configure(r *rand.Rand) {
+	s.OnFailure = pick(r, "", "", "drain", "raise", "ignore")
+	s.Tolerate = pick(r, 0, 0, 0, 1)
+	s.EnvTimeout = pick(r, 0, 0, 3*time.Second)
+	s.Services = services(r)
+	s.NoStatus = r.IntN(10) == 0
 }
 
 func services(r *rand.Rand) []service {
@@ -175,6 +193,8 @@ func newAction(r *rand.Rand, s setup) action {
 		if r.IntN(4) == 0 {
 			a.job.Status = 1 << 8
 		}
+	case reloadConfig:
+		a.conf.configure(r)
 	case misbehave:
 		a.how = 1 + r.IntN(int(mishaps)-1)
 	}
@@ -224,7 +244,7 @@ func (w *world) do(a action) {
 		case setupFails:
 			w.setupFail[id] = true
 		}
-	case cancel, raise, finish:
+	case cancel, raise, finish, steal:
 		ids := w.in.Active()
 		if len(ids) == 0 {
 			return
@@ -237,6 +257,8 @@ func (w *world) do(a action) {
 			_ = w.in.Raise(id, "test", a.b%2, "of the test")
 		case finish:
 			w.in.Finish(id, (a.b%2)<<8)
+		case steal:
+			w.steal(id)
 		}
 	case misbehave:
 		s := w.cfg.Services[a.b%len(w.cfg.Services)]
@@ -256,9 +278,24 @@ func (w *world) do(a action) {
 			w.returnRank(r)
 		}
 	case removePlugin:
+		if w.pluginUp && a.b%4 == 0 {
+			// So early that it may not know what it holds.
+			w.restartJobManager()
+			w.advance(time.Duration(a.b) * time.Millisecond)
+		}
 		w.removePlugin()
 	case loadPlugin:
-		w.loadPlugin()
+		if !w.Gone {
+			w.loadPlugin()
+		}
+	case removeDWS:
+		w.removeDWS()
+	case loadDWS:
+		w.reloadDWS()
+	case reloadConfig:
+		w.reload(a.conf)
+	case badConfig:
+		w.badReload(a.a)
 	case restartJobManager:
 		w.restartJobManager()
 	case restartBroker:

@@ -33,6 +33,9 @@ type fault struct {
 	verb string
 }
 
+// units are all that configurations have.
+var units = []string{theUnit, "nnf-dm.service", "jitter.service"}
+
 // mishap is how a command misbehaves.
 type mishap int
 
@@ -73,8 +76,8 @@ func (n *nodes) set(f fault, m mishap) {
 	case hangs, hangsHard:
 		n.w.blame(f.rank, f.unit+": svc: timed out", f.unit+": is ")
 		// Changes are made one at a time, so that others wait for it.
-		for _, s := range n.w.cfg.Services {
-			n.w.blame(f.rank, s.Unit+": not ")
+		for _, unit := range units {
+			n.w.blame(f.rank, unit+": not ")
 		}
 	}
 }

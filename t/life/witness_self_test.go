@@ -61,6 +61,24 @@ func TestWitness(t *testing.T) {
 			w.run(func() bool { return w.job(id).running }, 1e10)
 			w.in.PostEvent(id, "prolog-finish", `{"description":"burrow-prolog","status":0}`)
 		}, "G3: burrow-prolog"},
+		"a mount without a hold": {func(w *world) {
+			id := w.rabbit(2)
+			w.run(func() bool { return w.job(id).mountSince != never }, 1e10)
+			w.in.PostEvent(id, "prolog-finish", `{"description":"burrow-prolog","status":0}`)
+		}, "G1: "},
+		"a hold stays when the plugin is gone": {func(w *world) {
+			w.Gone = true
+			w.removePlugin()
+			id := w.submit(embed.Jobspec{Nodes: 2, Exclusive: true, Run: embed.Forever})
+			w.run(func() bool { return w.job(id).running }, 1e10)
+			_ = w.in.Cancel(id)
+			w.in.PostEvent(id, "epilog-start", `{"description":"burrow-epilog"}`)
+		}, "the plugin is gone"},
+		"a service is up beside a job that runs": {func(w *world) {
+			w.submit(embed.Jobspec{Nodes: 2, Exclusive: true, Run: embed.Forever})
+			w.advance(1e9)
+			w.nodes.up[place{1, theUnit}] = true
+		}, "G4: " + theUnit + " on rank 1 is up while"},
 		"a hold is never finished": {func(w *world) {
 			id := w.rabbit(2)
 			w.run(func() bool { return w.job(id).holds["dws-epilog"] > 0 }, 1e10)

@@ -24,6 +24,10 @@ type witness struct {
 	pluginUp bool
 	// pluginSince is when the plugin was loaded last.
 	pluginSince time.Duration
+	// reloaded is when the configuration changed last.
+	reloaded time.Duration
+	// drains: the policy was to drain at some time.
+	drains bool
 	// blamed are texts that a drain's reason may have, by rank.
 	blamed map[int][]string
 }
@@ -48,9 +52,18 @@ type jobSeen struct {
 	freed time.Duration
 	// lastWindow is when its services were last wanted up.
 	lastWindow time.Duration
-	// unwatched: the plugin was not there at some time before its end.
+	// unwatched: it may start without burrow's leave.
 	unwatched bool
-	givenUp   bool
+	// orphaned: its hold is nobody's.
+	orphaned bool
+	// stolen counts holds that another plugin ended beside its own.
+	stolen int
+	// blind: its mount or unmount began while the plugin was not there.
+	blind   bool
+	givenUp bool
+	// ignored and tolerate are the most lenient policy of its life.
+	ignored  bool
+	tolerate int
 }
 
 const never time.Duration = -1
@@ -71,12 +84,50 @@ func (v *witness) blame(rank int, texts ...string) {
 	}
 }
 
-// unwatched marks the jobs that are there when the plugin goes.
-func (v *witness) unwatched() {
+// settle is how long the plugin may take, after it was loaded, until it knows
+// what goes on, and a new configuration until all have it.
+const settle = 500 * time.Millisecond
+
+// settled tells whether the plugin knows what goes on.
+func (v *witness) settled() bool { return v.pluginUp && v.now()-v.pluginSince > settle }
+
+// letGo marks the jobs that the plugin lets go as it is removed: those whose
+// file systems are not mounted yet. One that only waits for services to go down
+// is let go when they are, and one that was let go before has them down.
+func (v *witness) letGo() {
 	for _, j := range v.jobs {
-		if j.alloc && !j.over {
+		if j.alloc && !j.over && !j.start && j.rabbit && !j.env {
 			j.unwatched = true
 		}
+	}
+}
+
+// orphans marks jobs whose holds are nobody's from now on: the job manager
+// ends, and with it what was left to end them, and the plugin is not there.
+func (v *witness) orphans() {
+	if v.pluginUp {
+		return
+	}
+	for _, j := range v.jobs {
+		if j.holds["burrow-prolog"]+j.holds["burrow-epilog"] > 0 {
+			j.orphaned = true
+		}
+	}
+}
+
+// newPolicy is told of the policy when it may have changed.
+func (v *witness) newPolicy() {
+	v.reloaded = v.now()
+	v.drains = v.drains || v.w.OnFailure == "" || v.w.OnFailure == "drain"
+	for _, j := range v.jobs {
+		v.lenient(j)
+	}
+}
+
+func (v *witness) lenient(j *jobSeen) {
+	if !j.over {
+		j.ignored = j.ignored || v.w.OnFailure == "ignore"
+		j.tolerate = max(j.tolerate, v.w.Tolerate)
 	}
 }
 
@@ -86,6 +137,7 @@ func (v *witness) job(id embed.JobID) *jobSeen {
 		j = &jobSeen{id: id, holds: map[string]int{}, mountSince: never, unmountSince: never, lastWindow: never, freed: never}
 		v.jobs[id] = j
 		v.order = append(v.order, id)
+		v.lenient(j)
 	}
 	return j
 }
@@ -118,8 +170,11 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 		}
 	case "prolog-start", "epilog-start":
 		j.holds[description]++
-		if strings.HasPrefix(description, "burrow-") && j.holds[description] != 1 {
+		if n := j.holds[description]; strings.HasPrefix(description, "burrow-") && (n < 1 || n > 1+j.stolen) {
 			v.violated("G3: %s of %s taken twice", description, embed.JobIDString(j.id))
+		}
+		if description == "burrow-prolog" {
+			j.unwatched = false
 		}
 	case "prolog-finish", "epilog-finish":
 		j.holds[description]--
@@ -129,6 +184,12 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 		if j.holds[description] < 0 && strings.HasPrefix(description, "burrow-") {
 			v.violated("G3: %s of %s finished without a start", description, embed.JobIDString(j.id))
 		}
+		if description == thief {
+			j.stolen++
+			if !v.settled() {
+				j.unwatched = true
+			}
+		}
 		if description == "dws-epilog" && j.alloc && j.ended && v.pluginUp && v.now()-v.pluginSince > 300*time.Millisecond &&
 			j.holds["burrow-epilog"] == 0 {
 			v.violated("G4: %s goes on before its services are idle", embed.JobIDString(j.id))
@@ -137,6 +198,9 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 			j.givenUp = true
 		}
 	case "dws_environment":
+		if j.rabbit && v.settled() && j.holds["dws-setup"] > 0 && !j.cleanup && !j.start && j.holds["burrow-prolog"] == 0 {
+			v.violated("G1: %s is mounted, and burrow does not hold it", embed.JobIDString(j.id))
+		}
 		j.env = true
 	case "start":
 		j.start = true
@@ -147,19 +211,34 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 	case "exception":
 		if gjson.Get(e.Context, "severity").Int() == 0 {
 			j.cleanup = true
-			j.ended = j.ended || !j.start
+			// Where nothing holds its start the exec service was asked, and tasks
+			// may come up until it answers with a release.
+			j.ended = j.ended || !j.start && j.held()
 		}
 	case "clean":
 		j.over = true
 	}
 	now := v.now()
-	mounts := j.holds["dws-setup"] > 0 && !j.env && !j.cleanup
+	mounts := j.holds["dws-setup"] > 0 && !j.env && !j.cleanup && !j.start
 	unmounts := j.holds["dws-epilog"] > 0 && j.ended && !j.running
+	if !v.settled() && (mounts && j.mountSince == never || unmounts && j.unmountSince == never) {
+		j.blind = true
+	}
 	j.mountSince = since(mounts, j.mountSince, now)
 	j.unmountSince = since(unmounts, j.unmountSince, now)
 	if mounts || unmounts || j.rabbit && (j.holds["burrow-prolog"] > 0 || j.holds["burrow-epilog"] > 0) {
 		j.lastWindow = now
 	}
+}
+
+// held tells whether anybody holds the job.
+func (j *jobSeen) held() bool {
+	for _, n := range j.holds {
+		if n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func since(is bool, was, now time.Duration) time.Duration {
@@ -177,12 +256,13 @@ func (v *witness) reread() {
 	for _, id := range v.order {
 		old := v.jobs[id]
 		j := &jobSeen{id: id, holds: map[string]int{}, mountSince: never, unmountSince: never,
-			lastWindow: old.lastWindow, freed: old.freed, unwatched: old.unwatched, running: old.running, ranks: old.ranks, rabbit: old.rabbit}
+			lastWindow: old.lastWindow, running: old.running, ranks: old.ranks, rabbit: old.rabbit,
+			ignored: old.ignored, tolerate: old.tolerate, blind: true}
 		for _, e := range v.w.in.Eventlog(id) {
-			freed := j.freed
 			v.add(j, e)
-			j.freed = freed
+			j.freed = old.freed
 		}
+		j.unwatched, j.orphaned = old.unwatched, old.orphaned
 		v.jobs[id] = j
 	}
 }
@@ -194,20 +274,22 @@ func (v *witness) tasks(id embed.JobID, ranks []int, running bool) {
 	if !running {
 		return
 	}
-	if v.w.OnFailure == "ignore" || j.unwatched {
+	// What was let go about when the configuration changed may be so by the old
+	// one.
+	if j.ignored || j.unwatched || v.reloaded > 0 && j.freed < v.reloaded+settle {
 		return
 	}
 	var up []string
 	bad := map[int]bool{}
 	for _, s := range v.w.cfg.Services {
 		for _, r := range ranks {
-			if p := (place{r, s.Unit}); !s.Up.Has(phase.Run) && v.w.nodes.disturbs(p) && !v.shared(j, r) {
+			if p := (place{r, s.Unit}); !s.Up.Has(phase.Run) && v.w.current(r) && v.w.nodes.disturbs(p) && !v.shared(j, r) {
 				up = append(up, fmt.Sprintf("%s on rank %d", s.Unit, r))
 				bad[r] = true
 			}
 		}
 	}
-	if len(bad) > v.w.Tolerate {
+	if len(bad) > j.tolerate {
 		v.violated("G1: tasks of %s start with %s up", embed.JobIDString(id), strings.Join(up, ", "))
 	}
 }
@@ -225,9 +307,15 @@ func (v *witness) shared(j *jobSeen, rank int) bool {
 	return false
 }
 
+// reloading tells whether a change of the configuration may be under way.
+func (v *witness) reloading() bool { return v.reloaded > 0 && v.now() < v.reloaded+settle }
+
 // starts takes the begin of a start command: none may wake a service under
 // the tasks of a job that has its nodes for itself.
 func (v *witness) starts(p place) {
+	if v.reloading() || !v.w.current(p.rank) {
+		return
+	}
 	for _, j := range v.jobs {
 		if !j.running || !slices.Contains(j.ranks, p.rank) || j.cleanup || j.unwatched || v.w.Shared {
 			continue
@@ -243,6 +331,10 @@ func (v *witness) starts(p place) {
 // stops takes the begin of a stop command: none may cut off a mount. G2.
 func (v *witness) stops(p place) {
 	now := v.now()
+	// An agent that was loaded since the plugin went was told of no job.
+	if v.reloading() || v.w.blind[p.rank] || !v.w.current(p.rank) {
+		return
+	}
 	// A wish is some time on its way.
 	way := time.Duration(2*v.w.Size) * v.w.Latency
 	for _, s := range v.w.cfg.Services {
@@ -250,13 +342,16 @@ func (v *witness) stops(p place) {
 			continue
 		}
 		for _, j := range v.jobs {
-			if j.over || j.unwatched || j.givenUp || !slices.Contains(j.ranks, p.rank) || !v.w.nodes.up[p] {
+			if j.over || j.givenUp || j.blind && !v.settled() || !slices.Contains(j.ranks, p.rank) || !v.w.nodes.up[p] {
 				continue
 			}
 			for _, x := range []struct {
 				p     phase.Phase
 				since time.Duration
 			}{{phase.Mount, j.mountSince}, {phase.Unmount, j.unmountSince}} {
+				if j.blind && x.since != never {
+					x.since = max(x.since, v.pluginSince+settle)
+				}
 				if s.Up.Has(x.p) && x.since != never && x.since+way < now {
 					v.violated("G2: %s is stopped on rank %d in the %s of %s", p.unit, p.rank, x.p, embed.JobIDString(j.id))
 				}

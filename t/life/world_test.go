@@ -5,8 +5,12 @@ package life
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/tidwall/gjson"
+
+	flux "flux-burrow/cgo"
 	"flux-burrow/hooks/config"
 	"flux-burrow/module/roles"
 	"flux-burrow/t/embed"
@@ -30,7 +34,14 @@ type setup struct {
 	SetupDelay   time.Duration
 	PostRunDelay time.Duration
 	EpilogLimit  time.Duration // dws's epilog-timeout
+	Once         bool          // dws's service does not repeat itself
 	LostAfter    time.Duration
+	NoReattach   bool
+	// Gone: once the plugin is removed, it is not loaded again before the very
+	// end.
+	Gone bool
+	// Sick: what is broken at the end stays so for a while.
+	Sick bool
 }
 
 // service is a unit and the phases in which it is up.
@@ -90,6 +101,8 @@ type world struct {
 	noEnv     map[embed.JobID]bool
 	setupFail map[embed.JobID]bool
 	agents    []*embed.Module
+	// blind are ranks whose agent was loaded while the plugin was not there.
+	blind map[int]bool
 	// gapSince and gapUntil: the last time when no rank had an agent.
 	gapSince, gapUntil time.Duration
 }
@@ -99,14 +112,15 @@ func newWorld(s setup) *world {
 	if s.Size == 0 {
 		s.Size = 4
 	}
-	w := &world{setup: s, giveUp: map[embed.JobID]bool{}, noEnv: map[embed.JobID]bool{}, setupFail: map[embed.JobID]bool{}}
+	w := &world{setup: s, giveUp: map[embed.JobID]bool{}, noEnv: map[embed.JobID]bool{}, setupFail: map[embed.JobID]bool{},
+		blind: map[int]bool{}}
 	text := s.toml()
 	w.witness = newWitness(w)
 	w.in = embed.New(embed.Options{
 		Size: s.Size, Topology: s.Topology, Seed: s.Seed, Latency: s.Latency, Config: text, Cores: 4,
-		LostAfter: s.LostAfter,
-		OnTasks:   w.witness.tasks,
-		OnEvent:   w.witness.event,
+		LostAfter: s.LostAfter, NoReattach: s.NoReattach,
+		OnTasks: w.witness.tasks,
+		OnEvent: w.witness.event,
 		ExecDelay: func(_ embed.JobID, p embed.ExecPhase) time.Duration {
 			if p == embed.ExecKill {
 				return 30 * time.Millisecond
@@ -118,6 +132,8 @@ func newWorld(s setup) *world {
 	if w.cfg, err = config.Parse([]byte(w.in.Config())); err != nil {
 		panic(err)
 	}
+	w.newPolicy()
+	w.reloaded = 0
 	w.nodes = newNodes(w)
 	w.in.Exec(w.nodes.run)
 	w.agents = make([]*embed.Module, s.Size)
@@ -131,6 +147,7 @@ func newWorld(s setup) *world {
 	for r := range s.Size {
 		w.loadAgent(r)
 	}
+	w.loadOther()
 	w.advance(time.Second)
 	return w
 }
@@ -169,6 +186,7 @@ func (w *world) loadDWS() {
 		SetupDelay:    w.SetupDelay,
 		PostRunDelay:  w.PostRunDelay,
 		EpilogTimeout: w.EpilogLimit,
+		Once:          w.Once,
 		NoEnvironment: func(id embed.JobID) bool { return w.noEnv[id] },
 		SetupFail:     func(id embed.JobID) bool { return w.setupFail[id] },
 		MountNeeds:    func(_ embed.JobID, ranks []int) bool { return w.nodes.mountable(ranks) },
@@ -185,6 +203,124 @@ func (w *world) loadDWS() {
 	}
 }
 
+// removeDWS and reloadDWS: what the dws plugin knew of jobs is lost.
+func (w *world) removeDWS() {
+	if w.dwsLoaded() {
+		if err := w.dws.Remove(); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func (w *world) reloadDWS() {
+	if w.dws == nil || w.dwsLoaded() {
+		return
+	}
+	if err := w.dws.Load(); err != nil {
+		panic(err)
+	}
+}
+
+func (w *world) dwsLoaded() bool { return w.dws != nil && w.dws.Loaded() }
+
+// reload gives the instance another configuration.
+func (w *world) reload(s setup) {
+	if err := w.in.ConfigReload(s.toml()); err != nil {
+		w.violated("a configuration is refused: %v", err)
+		return
+	}
+	w.OnFailure, w.Tolerate, w.EnvTimeout, w.Services, w.NoStatus = s.OnFailure, s.Tolerate, s.EnvTimeout, s.Services, s.NoStatus
+	var err error
+	if w.cfg, err = config.Parse([]byte(w.in.Config())); err != nil {
+		panic(err)
+	}
+	w.newPolicy()
+}
+
+// badReload gives it one that is refused, by burrow or by another module,
+// which may come after burrow: nothing changes, in the end.
+func (w *world) badReload(n int) {
+	if !w.pluginUp && !w.live(0) {
+		return // nobody of burrow is there to refuse
+	}
+	before := w.in.Config()
+	good := w.setup
+	good.Tolerate = n / 8 % 3
+	text := good.toml() + "[other]\nbad = true\n"
+	switch n % 4 {
+	case 0:
+		text = "[burrow]\nservice-timout = \"1s\"\n"
+	case 1:
+		text = "[[burrow.services]]\nunit = \"x.service\"\nup = [\"mounting\"]\n"
+	case 2:
+		good.Services = []service{{"jitter.service", `"mount"`}}
+		good.NoStatus = !good.NoStatus
+		text = good.toml() + "[other]\nbad = true\n"
+	}
+	if err := w.in.ConfigReload(text); err == nil {
+		w.violated("a bad configuration is taken")
+	}
+	if w.in.Config() != before {
+		w.violated("a configuration that is refused stays")
+	}
+	if n%4 > 1 {
+		w.reloaded = w.now()
+	}
+}
+
+// other is a module that refuses a configuration.
+func other(h *flux.Handle, _ []string) (func(), error) {
+	m, err := h.HandleRequest("other.config-reload", 0, func(r *flux.Request) {
+		p, err := r.Payload()
+		if err == nil && gjson.Get(p, "other.bad").Bool() {
+			_ = r.RespondError(&flux.Error{Num: syscall.EINVAL, Text: "other.bad"})
+			return
+		}
+		_ = r.Respond("")
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.Destroy, nil
+}
+
+func (w *world) loadOther() {
+	if _, err := w.in.LoadModule(0, "other", nil, other); err != nil {
+		panic(err)
+	}
+}
+
+// current tells whether a rank's broker has the leader's configuration.
+func (w *world) current(rank int) bool { return w.in.ConfigOn(rank) == w.in.Config() }
+
+// configOn is burrow's configuration on a rank.
+func (w *world) configOn(rank int) *config.Config {
+	if w.current(rank) {
+		return w.cfg
+	}
+	cfg, err := config.Parse([]byte(w.in.ConfigOn(rank)))
+	if err != nil {
+		panic(err)
+	}
+	return cfg
+}
+
+// steal is another plugin that finishes a hold of its own twice.
+func (w *world) steal(id embed.JobID) {
+	j := w.job(id)
+	if !j.alloc || j.over {
+		return
+	}
+	what := "prolog-finish"
+	if j.cleanup {
+		what = "epilog-finish"
+	}
+	w.in.PostEvent(id, what, fmt.Sprintf(`{"description":%q,"status":0}`, thief))
+}
+
+// thief is the hold of a plugin that finishes it twice.
+const thief = "other"
+
 func (w *world) loadPlugin() {
 	if w.pluginUp {
 		return
@@ -193,14 +329,14 @@ func (w *world) loadPlugin() {
 		panic(err)
 	}
 	w.pluginUp, w.pluginSince = true, w.in.Elapsed()
+	clear(w.blind)
 }
 
 func (w *world) removePlugin() {
 	if !w.pluginUp {
 		return
 	}
-	// What was held is let go: nothing can be asked of burrow for these.
-	w.unwatched()
+	w.letGo()
 	w.pluginUp = false
 	if err := w.in.RemovePlugin("burrow.so"); err != nil {
 		panic(err)
@@ -226,6 +362,9 @@ func (w *world) loadAgent(rank int) {
 		return
 	}
 	w.agents[rank] = m
+	if !w.pluginUp {
+		w.blind[rank] = true
+	}
 }
 
 func (w *world) loadAgents() {
@@ -285,6 +424,7 @@ var agentGone = []string{"agent is not loaded", "lost contact", "is being unload
 	"on the way there does not answer", "no answer from the burrow agent"}
 
 func (w *world) restartJobManager() {
+	w.orphans()
 	w.in.RestartJobManager()
 	w.pluginSince = w.in.Elapsed()
 	w.witness.reread()
@@ -293,11 +433,13 @@ func (w *world) restartJobManager() {
 // restartBroker kills all brokers and starts them; agents are loaded after a
 // while, as rc1 does after the job manager.
 func (w *world) restartBroker() {
+	w.orphans()
 	w.in.RestartBroker(0)
 	w.pluginSince = w.in.Elapsed()
 	w.witness.reread()
 	w.gapSince = w.in.Elapsed()
 	w.advance(50 * time.Millisecond)
+	w.loadOther()
 	w.loadAgents()
 	w.gapUntil = w.in.Elapsed()
 }
