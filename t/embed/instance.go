@@ -85,6 +85,7 @@ type Instance struct {
 
 	kvs          kvs
 	config       string
+	queues       queues
 	configured   []PluginSpec
 	jm           *jobManager
 	exec         *exec
@@ -131,6 +132,7 @@ func New(opts Options) *Instance {
 	if in.config, err = parseConfig(opts.Config); err != nil {
 		panic(fmt.Sprintf("embed: configuration: %v", err))
 	}
+	in.configureQueues()
 	register(in)
 	in.newBrokers(parents)
 	in.kvs = kvs{data: map[string]string{}, h: in.newHandle(0, "kvs")}

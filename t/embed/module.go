@@ -92,6 +92,16 @@ func (m *Module) Kill() {
 	m.end(false)
 }
 
+// Pause stops the module as SIGSTOP stops the process of one that was loaded
+// with --exec: what is meant for it waits until Resume.
+func (m *Module) Pause() { m.Handle.paused = true }
+
+// Resume is SIGCONT.
+func (m *Module) Resume() {
+	m.Handle.paused = false
+	m.Handle.unstash()
+}
+
 // Ended tells whether the module is gone.
 func (m *Module) Ended() bool { return m.ended || m.Handle.closed }
 
@@ -178,6 +188,7 @@ func (in *Instance) ConfigReload(config string) error {
 		return err
 	}
 	in.config = conf
+	in.configureQueues()
 	var first error
 	pending := 0
 	for rank, b := range in.brokers {
