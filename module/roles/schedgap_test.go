@@ -9,18 +9,24 @@ import (
 	"flux-burrow/t/embed"
 )
 
+// crowd is an instance with a job on each of its nodes.
+func crowd(t *testing.T, jobs int, hooks bool) (*site, []embed.JobID) {
+	s := newSite(t, embed.Options{Size: jobs, Cores: 4, Topology: "kary:0"}, hooks)
+	var ids []embed.JobID
+	for range jobs {
+		ids = append(ids, s.submit(node(1)))
+	}
+	s.in.Advance(time.Minute)
+	s.want("allocated", jobs)
+	return s, ids
+}
+
 // Case i: the job manager tells nobody of a job that ends while no scheduler is
 // loaded.
 func TestSchedulerGoneMeanwhile(t *testing.T) {
 	bothWays(t, func(t *testing.T, hooks bool) {
 		const jobs, gone = 1500, 200
-		s := newSite(t, embed.Options{Size: jobs, Cores: 4, Topology: "kary:0"}, hooks)
-		var ids []embed.JobID
-		for range jobs {
-			ids = append(ids, s.submit(node(1)))
-		}
-		s.in.Advance(time.Minute)
-		s.want("allocated", jobs)
+		s, ids := crowd(t, jobs, hooks)
 		s.m.Unload()
 		for _, id := range ids[:gone] {
 			s.in.Finish(id, 0)
@@ -65,13 +71,7 @@ func (s *site) closeGap() {
 func TestSchedulerGap(t *testing.T) {
 	bothWays(t, func(t *testing.T, hooks bool) {
 		const jobs, gone = 1500, 200
-		s := newSite(t, embed.Options{Size: jobs, Cores: 4, Topology: "kary:0"}, hooks)
-		var ids []embed.JobID
-		for range jobs {
-			ids = append(ids, s.submit(node(1)))
-		}
-		s.in.Advance(time.Minute)
-		s.want("allocated", jobs)
+		s, ids := crowd(t, jobs, hooks)
 		s.m.Unload()
 		s.in.Settle()
 		s.openGap()

@@ -90,6 +90,30 @@ func TestSchedulerKilledInAlloc(t *testing.T) {
 	})
 }
 
+// Unloaded after each number of steps while it gives out nodes, and loaded again
+// at once: an alloc request for the one before may then reach the next.
+func TestSchedulerReloadedInAlloc(t *testing.T) {
+	bothWays(t, func(t *testing.T, hooks bool) {
+		for n, busy := 0, true; busy; n++ {
+			s := newSite(t, embed.Options{Size: 6, Cores: 4}, hooks)
+			old := s.submitted(node(1))
+			var jobs []embed.JobID
+			for range 5 {
+				jobs = append(jobs, s.submit(node(1)))
+			}
+			s.in.Run(func() bool { return s.in.State(jobs[4]) == embed.StateSched }, time.Second)
+			s.steps(n)
+			busy = s.in.State(jobs[4]) != embed.StateRun
+			s.m.Unload()
+			s.load()
+			s.in.Advance(time.Second)
+			s.want("state", "ready", "hello.fenced", 0, "allocated", 6, "pending", 0)
+			s.runs(old, "[0]")
+			s.end()
+		}
+	})
+}
+
 // Case j: killed after each number of steps while jobs end: what it was to be
 // told of is free under the next.
 func TestSchedulerKilledInFree(t *testing.T) {
