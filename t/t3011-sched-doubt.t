@@ -32,6 +32,14 @@ test_expect_success 'g: with the hooks R is in memory, whatever the KVS has' '
 	hooks && a=$(submit -N2 --exclusive) && started $a && unload && flux kvs unlink $(key $a R) &&
 	mark && load burrow && is hello.recovered 1 && is hello.fenced 0 && is nodes.idle 10 && cancel_all && free_again
 '
+test_expect_success 'g: two jobs on a node without a usable R, and no job-list: the first that ends does not free it' '
+	nohooks && a=$(submit -n2) && b=$(submit -n2) && all $a $b && test "$(ranks $a) $(ranks $b)" = "0 0" && unload &&
+	flux kvs get $(key $b R) | sed "s/\"version\": *1/\"version\":2/" > other && grep "version\":2" other &&
+	flux kvs put --raw "$(key $a R)=" && flux kvs put --raw "$(key $b R)=$(cat other)" &&
+	flux module remove job-list && mark && load burrow && flux module load job-list &&
+	is hello.recovered 2 && is hello.fenced 2 && is nodes.fenced 1 && test $(warnings) = 2 && flux cancel $b && ended $b &&
+	c=$(submit -N1 --exclusive) && started $c && test "$(ranks $c)" = 1 && cancel_all && free_again
+'
 # inventory PYTHON - the instance becomes what the code makes of execution, x
 inventory() {
 	flux resource R > now && flux python -c "
