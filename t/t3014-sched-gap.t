@@ -10,11 +10,14 @@ on_fake_nodes 1500 1 0
 end_some() {
 	head -n "$1" ids > some && sed "1,$1d" ids > rest && mv rest ids && gap CONT < some && flux module stats sched-burrow > stats
 }
+# The hooks are there before the jobs: they would look for the services of one
+# that ends while they read its eventlog, and no agent is on a fake node.
 test_expect_success 'start' '
-	load burrow && submit --cc=1-1500 -N1 > ids && wait_for 60 is allocated 1500 2> err
+	hooks && load burrow && submit --cc=1-1500 -N1 > ids &&
+	flux job wait-event -q -t 90 $(tail -n 1 ids) start && is allocated 1500
 '
 test_expect_success 'hooks: i: jobs that end between hello and ready' '
-	hooks && unload && end_some 200 && is hello.recovered 1500 && wait_for 10 is hello.lost_jobs 200 &&
+	unload && end_some 200 && is hello.recovered 1500 && wait_for 10 is hello.lost_jobs 200 &&
 	is allocated 1300 && is nodes.idle 200 && submit -N200 > more && started $(cat more) &&
 	b=$(submit -N1) && sleep 0.5 && pending $b && flux cancel $(cat more) && started $b && cancel $b
 '
