@@ -3,11 +3,7 @@
 test_description='each scheduler takes running jobs over from each other, where it can'
 . "$(dirname "$0")/lib/burrow.sh"
 . "$T/lib/sched.sh"
-CONF="$(fake_conf 8 4 2)
-[modules]
-alternatives.sched = \"sched-simple\""
-LIMIT=280
-under_flux 1
+on_fake_nodes 8 4 2
 . "$SHARNESS"
 
 have_fluxion && test_set_prereq FLUXION
@@ -26,6 +22,16 @@ test_expect_success 'burrow to burrow' 'change burrow burrow && free_again'
 test_expect_success FLUXION 'fluxion to burrow' '
 	change fluxion burrow && free_again && test $(warnings) = 0
 '
+for from in hooks nohooks; do
+	test_expect_success FLUXION "$from: c: R with a scheduling key that Fluxion wrote" '
+		'$from' && unload && flux module load sched-fluxion-resource match-format=rv1 && flux module load sched-fluxion-qmanager &&
+		a=$(submit -N2 --exclusive) && b=$(submit -n2 -g1) && all $a $b &&
+		flux kvs get "$(key $a R)" | grep "\"scheduling\": *{\"graph\"" > key &&
+		reload && is hello.recovered 2 && is hello.fenced 0 && test $(warnings) = 0 && alive $a $b && nohooks &&
+		c=$(submit -N6 --exclusive) && sleep 0.5 && pending $c && is nodes.idle 5 &&
+		flux cancel $a && started $c && booked && cancel_all && free_again
+	'
+done
 # Without a time limit R has no expiration, and Fluxion 0.54 refuses such an R
 # of any scheduler when starttime is in the first half of 1,024 seconds: it adds
 # starttime to 2^63 - starttime rounded to a double.

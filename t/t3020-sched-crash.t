@@ -3,17 +3,12 @@
 test_description='sched-burrow is killed, the broker is killed: jobs live on, nothing is held twice'
 . "$(dirname "$0")/lib/burrow.sh"
 . "$T/lib/sched.sh"
-CONF="$(fake_conf 16 4 0)
-[modules]
-alternatives.sched = \"sched-simple\""
-LIMIT=280
 # Else the broker ends with a module that fails.
-under_flux 1 --setattr=broker.module-nopanic=1
+on_fake_nodes 16 4 0 --setattr=broker.module-nopanic=1
 . "$SHARNESS"
 
 # The process of a scheduler that was loaded with --exec
 child() { ps -o pid=,args= --ppid "$(flux getattr broker.pid)" | awk '/[s]ched-burrow|burrow.so/ {print $1; exit}'; }
-load_exec() { flux module load --exec --name=sched-burrow "$SO" log-level=debug; }
 gone() { ! flux module list | grep -q sched-burrow; }
 crash() { pid=$(child) && test -n "$pid" && kill -9 $pid && wait_for 10 gone; }
 
@@ -35,6 +30,13 @@ test_expect_success 'killed in the middle of the hello, ten times' '
 	done && load burrow && is hello.recovered 16 && is nodes.idle 0 && alive $(cat ids) &&
 	cancel_all && free_again && booked
 '
+for from in hooks nohooks; do
+	test_expect_success "$from: killed between hello and ready, jobs ended meanwhile" '
+		'$from' && submit --cc=1-16 -N1 > ids && all $(cat ids) && unload && head -n 4 ids | gap KILL && wait_for 10 gone &&
+		alive $(tail -n 12 ids) && load burrow && is hello.recovered 12 && is hello.fenced 0 && is nodes.idle 4 &&
+		alive $(tail -n 12 ids) && cancel_all && free_again && booked && nohooks
+	'
+done
 test_expect_success 'killed while jobs end' '
 	submit --cc=1-16 -N1 > ids && all $(cat ids) && unload && load_exec && flux module stats sched-burrow > stats &&
 	flux cancel $(head -n 8 ids) && crash && flux cancel $(sed -n 9,12p ids) && load burrow &&

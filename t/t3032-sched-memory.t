@@ -3,11 +3,7 @@
 test_description='memory does not grow with reloads'
 . "$(dirname "$0")/lib/burrow.sh"
 . "$T/lib/sched.sh"
-CONF="$(fake_conf 10 4 2)
-[modules]
-alternatives.sched = \"sched-simple\""
-LIMIT=280
-under_flux 1
+on_fake_nodes 10 4 2
 . "$SHARNESS"
 
 test_expect_success 'start' 'load burrow'

@@ -32,6 +32,7 @@ type was struct {
 	// fromKVS tells that r is as it was at the start of the job: a later
 	// expiration is in the job's eventlog only.
 	fromKVS bool
+	lost    bool // where it is is not known from r
 }
 
 // recovery is the state of the way to ready.
@@ -44,7 +45,7 @@ type recovery struct {
 	streamed bool // the hello stream is over
 	noHooks  bool // nobody answers for R in memory
 	look     lookups
-	lost     []*was // where they are is not known from an R
+	lost     []*was // to be located
 	begin    time.Time
 }
 

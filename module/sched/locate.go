@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"flux-burrow/module/sched/jobid"
 	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"
 )
@@ -99,13 +100,21 @@ func (e *Engine) unaccounted(payload string, err error) (*idset.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Set.Difference(e.pool.Allocated().Set).Ranks(), nil
+	return r.Set.Difference(e.pool.Held(e.located)).Ranks(), nil
 }
 
 // unheld returns the ranks of nodes with anything on them that no job is known
 // to hold.
 func (e *Engine) unheld() *idset.Set {
-	return e.pool.All().Set.Difference(e.pool.Allocated().Set).Ranks()
+	return e.pool.All().Set.Difference(e.pool.Held(e.located)).Ranks()
+}
+
+// located tells whether what a job holds is known from an R that can be relied
+// on. What another one's says, and what is fenced for it, it may have or not: a
+// second job without R may be there, and stays when that one ends.
+func (e *Engine) located(id jobid.ID) bool {
+	w := e.recovery.byID[id]
+	return w == nil || !w.lost
 }
 
 // fenceLost keeps others off the nodes of a job without a usable R.

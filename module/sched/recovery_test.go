@@ -299,6 +299,42 @@ func TestBadR(t *testing.T) {
 	}
 }
 
+// Of two jobs on one node both R are of no use, and nobody knows where they are:
+// when one ends the node is still the other's.
+func TestTwoBadR(t *testing.T) {
+	const foreign = `{"version":9,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-3"}}],"nodelist":["n0"],"starttime":0,"expiration":0}}`
+	for _, r := range []string{"", foreign} {
+		for _, help := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s help=%t", r, help), func(t *testing.T) {
+				f := start(t, inventoryOf(2, 4, 0, ""), false)
+				a, b := f.submit(slotsSpec(1, 2, 0, 0, "")), f.submit(slotsSpec(1, 2, 0, 0, ""))
+				f.run()
+				f.unload()
+				f.jobList = false
+				if !help {
+					delete(f.services, "job-manager.resource-status")
+				}
+				f.kvs[a.id.Key("R")], f.kvs[b.id.Key("R")] = "", r
+				f.load()
+				f.run()
+				f.end(b)
+				w := f.submit(nodesSpec(1, 0, ""))
+				f.run()
+				f.verify()
+				if w.running && text(w.r.Ranks) == "0" {
+					t.Error("the node is given out while a job is on it")
+				}
+				f.end(a)
+				f.run()
+				f.verify()
+				if !w.running || f.engine.pool.Tally().Fenced != 0 {
+					t.Errorf("in the end %+v", f.engine.pool.Tally())
+				}
+			})
+		}
+	}
+}
+
 // Case h: an extension before and after a reload.
 func TestExtendedExpiration(t *testing.T) {
 	both(t, func(t *testing.T, hooks bool) {

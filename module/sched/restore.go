@@ -30,7 +30,7 @@ func (e *Engine) restore() {
 
 func (e *Engine) restoreOne(w *was) {
 	if w.r == nil || w.err != nil {
-		e.recovery.lost = append(e.recovery.lost, w)
+		e.lose(w)
 		if w.r == nil {
 			return
 		}
@@ -45,10 +45,15 @@ func (e *Engine) restoreOne(w *was) {
 	case w.err != nil:
 	case res.Clash:
 		w.err = errors.New(strings.Join(res.Doubts, "; "))
-		e.recovery.lost = append(e.recovery.lost, w)
+		e.lose(w)
 	case len(res.Doubts) > 0:
 		e.doubt(w, res.Alloc, res.Doubts...)
 	}
+}
+
+func (e *Engine) lose(w *was) {
+	w.lost = true
+	e.recovery.lost = append(e.recovery.lost, w)
 }
 
 // doubt counts a job of which something is not as its R says, and warns of it

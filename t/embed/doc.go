@@ -41,16 +41,17 @@
 // # What there is
 //
 // Jobs: [Instance.Submit], SubmitJSON, Cancel, Raise, SetUrgency,
-// UpdateDuration, Finish (ends the tasks), PostEvent; State, Job, Active,
-// Idle, Eventlog, TasksOn. Options.OnTasks is called at the moment when tasks
-// start and end, Options.OnEvent with each event, Options.OnCallback before
-// each callback of a plugin.
+// UpdateDuration, Finish (ends the tasks), PostEvent, StartQueue, StopQueue;
+// State, Job, Active, Idle, Eventlog, TasksOn. Options.OnTasks is called at the
+// moment when tasks start and end, Options.OnEvent with each event,
+// Options.OnCallback before each callback of a plugin.
 //
 // Plugins: LoadPlugin, RemovePlugin, Plugins, Configured, ConfigReload. [DWS]
 // plays the dws plugin and its service; DWS.Remove and DWS.Load take the plugin
 // away and back.
 //
-// Modules: [Instance.LoadModule], [Module.Unload], [Module.Kill], Modules.
+// Modules: [Instance.LoadModule], [Module.Unload], [Module.Kill], Pause and
+// Resume (SIGSTOP and SIGCONT), Modules.
 //
 // Messages: [Instance.RPC] and [Client] for tests, [Instance.Service] and
 // ServiceAt for services of a test's own, Publish; Stats and ResetStats count
@@ -58,10 +59,11 @@
 //
 // Faults: LoseRank, ReturnRank, StopJobManager, StartJobManager,
 // RestartJobManager, RestartBroker, KVSFault, KVSPut, KVSDelete,
-// RemoveService, UnloadAllocator, LoadAllocator. Options.LostAfter delays the
-// moment when a crash is noticed, Options.NoReattach has tasks die with the
-// exec service. What was not committed to the KVS when a broker is killed, at
-// most the last 10 ms, is lost.
+// RemoveService, UnloadAllocator, LoadAllocator, ReloadResources (another
+// inventory), ReloadResourceModule (resource.exclude is read anew).
+// Options.LostAfter delays the moment when a crash is noticed,
+// Options.NoReattach has tasks die with the exec service. What was not committed
+// to the KVS when a broker is killed, at most the last 10 ms, is lost.
 //
 // Processes: [Instance.Exec] sets what a process of rexec does: a [Backend]
 // of virtual ones, or [RealProcesses] (with Options.RealTime).
@@ -83,6 +85,6 @@
 // # What is not there
 //
 // KVS namespaces, directories and watches; access control but for the roles of
-// requests; queues, limits, dependencies other than dws's; the journal; guest
-// eventlogs; R_lite with anything but cores and gpus.
+// requests; limits, queues that are disabled or virtual, dependencies other than
+// dws's; of job-list all but a job's ranks; the journal; guest eventlogs; R_lite with anything but cores and gpus.
 package embed

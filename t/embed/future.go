@@ -88,18 +88,37 @@ func (f *Future) fulfill(r result) {
 	f.ready()
 }
 
-// ready has the continuation called in a turn of its own, as the prepare,
-// check and idle watchers of libflux do.
+// ready has the continuation called in a turn of its own, as the check and idle
+// watchers of libflux do, and before the handle's next message: of check
+// watchers libev calls the one first that was started last (future.c,
+// watcher_handle.c).
 func (f *Future) ready() {
 	f.h.in.disarm(&f.timer)
 	if f.cb != 0 && !f.posted {
 		f.posted = true
+		f.h.due = append(f.h.due, f)
 		f.h.in.post(f.h.id, f.h.id, task{owner: f.h, fut: f})
 	}
 }
 
+// callDue calls the continuations that are to come before the next message.
+func (h *Handle) callDue() {
+	for len(h.due) > 0 && !h.closed {
+		h.due[len(h.due)-1].continuation()
+	}
+}
+
 func (f *Future) continuation() {
+	if !f.posted {
+		return // it was called before a message
+	}
 	f.posted = false
+	for i, o := range f.h.due {
+		if o == f {
+			f.h.due = append(f.h.due[:i:i], f.h.due[i+1:]...)
+			break
+		}
+	}
 	if f.cell == nil || f.cur == nil || f.cb == 0 {
 		return
 	}
@@ -183,13 +202,7 @@ func (f *Future) wait(limit time.Duration) syscall.Errno {
 	}
 	h.waiting--
 	in.disarm(&t)
-	if h.waiting == 0 {
-		stash := h.stash
-		h.stash = nil
-		for _, s := range stash {
-			in.post(h.id, h.id, s)
-		}
-	}
+	h.unstash()
 	switch {
 	case f.cur != nil:
 		return 0
@@ -200,5 +213,15 @@ func (f *Future) wait(limit time.Duration) syscall.Errno {
 		return syscall.EDEADLK
 	}
 }
+
+// unstash has what was held back taken, in its order and before what is newer.
+func (h *Handle) unstash() {
+	if len(h.stash) > 0 && !h.holds() && !h.unstashed {
+		h.unstashed = true
+		h.in.post(h.id, h.id, task{owner: h, stashed: true})
+	}
+}
+
+func (h *Handle) holds() bool { return h.waiting > 0 || h.paused }
 
 func strerror(num syscall.Errno) string { return C.GoString(C.strerror(C.int(num))) }

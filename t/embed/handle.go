@@ -27,10 +27,14 @@ type Handle struct {
 	closed  bool
 	crashed bool // it was not closed in order: what it kept is forgiven
 
-	// waiting: it blocks in flux_future_wait_for(3); stash keeps what came
-	// for it meanwhile.
-	waiting int
-	stash   []task
+	// waiting: it blocks in flux_future_wait_for(3); paused: its process is
+	// stopped. stash keeps what came for it meanwhile.
+	waiting   int
+	paused    bool
+	stash     []task
+	unstashed bool // a turn of its own takes what is in stash, one by one
+	// due are futures whose continuations are to be called.
+	due []*Future
 
 	userid, rolemask uint32
 

@@ -84,6 +84,8 @@ type Instance struct {
 	eventBytes  int
 
 	kvs          kvs
+	queues       queues
+	queueConfig  string // as the job manager has it
 	configured   []PluginSpec
 	jm           *jobManager
 	exec         *exec
@@ -131,6 +133,7 @@ func New(opts Options) *Instance {
 	if err != nil {
 		panic(fmt.Sprintf("embed: configuration: %v", err))
 	}
+	in.configureQueues(config)
 	register(in)
 	in.newBrokers(parents, config)
 	in.kvs = kvs{data: map[string]string{}, h: in.newHandle(0, "kvs")}

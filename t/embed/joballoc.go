@@ -49,7 +49,7 @@ func deleteJob(list []*job, j *job) []*job {
 }
 
 func (a *alloc) enqueue(j *job) {
-	if !j.allocBypass && !j.allocQueued && !j.allocPending && j.priority != 0 {
+	if !j.allocBypass && !j.allocQueued && !j.allocPending && j.priority != 0 && a.jm.in.queues.started(j) {
 		a.queue = insertJob(a.queue, j)
 		j.allocQueued = true
 		a.kick()
@@ -130,8 +130,10 @@ func (a *alloc) requeue(j *job) {
 	}
 	a.sent = deleteJob(a.sent, j)
 	j.allocPending = false
-	a.queue = insertJob(a.queue, j)
-	j.allocQueued = true
+	if a.jm.in.queues.started(j) {
+		a.queue = insertJob(a.queue, j)
+		j.allocQueued = true
+	}
 	a.jm.clearAnnotations(j, "sched")
 }
 
@@ -237,7 +239,9 @@ func (a *alloc) response(m *Msg) {
 				a.jm.clearAnnotations(j, "")
 			}
 			j.allocPending = false
-			a.jm.action(j)
+			if a.jm.in.queues.started(j) {
+				a.jm.action(j)
+			}
 		}
 	}
 	a.kick()

@@ -11,7 +11,7 @@ import (
 // jobManager is the job-manager module. Its parts follow the files of the
 // real one: jobevents.go (event.c), jobsubmit.go (submit.c), joballoc.go
 // (alloc.c), jobstart.go (start.c), jobtap.go (jobtap.c), jobraise.go
-// (raise.c, update.c), jobrestart.go (restart.c).
+// (raise.c, update.c), jobrestart.go (restart.c), queues.go (queue.c).
 type jobManager struct {
 	in *Instance
 	h  *Handle
@@ -63,7 +63,7 @@ func (jm *jobManager) request(m *Msg) bool {
 var jobManagerMethods map[string]func(*jobManager, *Request)
 
 var guestMethods = map[string]bool{"job-manager.raise": true, "job-manager.update": true,
-	"job-manager.urgency": true, "job-manager.getinfo": true}
+	"job-manager.urgency": true, "job-manager.getinfo": true, "job-manager.getattr": true}
 
 func init() {
 	jobManagerMethods = map[string]func(*jobManager, *Request){
@@ -81,8 +81,11 @@ func init() {
 				r.RespondError(syscall.EINVAL, err.Error())
 				return
 			}
+			jm.in.configureQueues(r.Payload())
 			r.Respond("")
 		},
+		"queue-start": (*jobManager).queueStartRequest,
+		"getattr":     (*jobManager).getattrRequest,
 		"getinfo": func(jm *jobManager, r *Request) {
 			r.RespondJSON(map[string]any{"max_jobid": jm.in.lastID})
 		},

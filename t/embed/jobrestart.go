@@ -177,6 +177,7 @@ func (in *Instance) RestartBroker(rank int) {
 	in.jm.shutdown(false)
 	in.rexec.killAll()
 	in.resource.acquire = nil
+	in.resource.exclude = in.resource.excluded()
 	hadAllocator := in.allocator != nil
 	in.allocator = nil
 	for _, b := range in.brokers {

@@ -17,6 +17,11 @@ func (jm *jobManager) helloRequest(r *Request) {
 		return
 	}
 	partial := jsonGet(r.Payload(), "partial-ok").Bool()
+	plus := ""
+	if partial {
+		plus = " +partial-ok"
+	}
+	jm.in.log(0, "job-manager", 7, "scheduler: hello"+plus)
 	jm.each(func(j *job) {
 		if j.hasResources && !j.allocBypass {
 			r.Respond(helloPayload(j, ""))
@@ -50,6 +55,7 @@ func (jm *jobManager) readyRequest(r *Request) {
 		return
 	}
 	jm.alloc.sched, jm.alloc.online = r.Msg.from, true
+	jm.in.log(0, "job-manager", 7, "scheduler: ready "+p.Get("mode").Str)
 	r.RespondJSON(map[string]int{"count": len(jm.alloc.queue)})
 	jm.each(func(j *job) {
 		if j.state == StateCleanup && j.hasResources {
@@ -59,11 +65,16 @@ func (jm *jobManager) readyRequest(r *Request) {
 	jm.alloc.kick()
 }
 
-// resourceStatusRequest gives the union of all that is allocated.
+// resourceStatusRequest gives the union of all that is allocated; it refuses
+// where two jobs have the same.
 func (jm *jobManager) resourceStatusRequest(r *Request) {
 	set := coreSet{}
 	for _, j := range jm.active {
 		if j.r != "" && !j.freePosted && !j.allocBypass {
+			if set.overlaps(j.r) {
+				r.RespondError(syscall.EINVAL, JobIDString(j.id)+": duplicate allocation")
+				return
+			}
 			set.addR(j.r)
 		}
 	}

@@ -17,6 +17,7 @@ type Jobspec struct {
 	Nodes     int      // nodes; 0: Slots anywhere
 	Slots     int      // in all where Nodes is 0, else per node; 0: 1
 	Cores     int      // per slot; 0: 1
+	GPUs      int      // per slot; the instance's own allocator gives none
 	Exclusive bool     // whole nodes
 	DW        []string // #DW directives: a rabbit job
 	// Run is how long its tasks run (mock execution); Forever: until they are
@@ -37,7 +38,11 @@ const Forever time.Duration = -1
 // JSON writes the jobspec.
 func (s Jobspec) JSON() string {
 	cores, slots := max(s.Cores, 1), max(s.Slots, 1)
-	slot := fmt.Sprintf(`{"type":"slot","count":%d,"with":[{"type":"core","count":%d}],"label":"task"}`, slots, cores)
+	gpus := ""
+	if s.GPUs > 0 {
+		gpus = fmt.Sprintf(`,{"type":"gpu","count":%d}`, s.GPUs)
+	}
+	slot := fmt.Sprintf(`{"type":"slot","count":%d,"with":[{"type":"core","count":%d}%s],"label":"task"}`, slots, cores, gpus)
 	res := slot
 	if s.Nodes > 0 {
 		excl := ""

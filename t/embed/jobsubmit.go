@@ -11,6 +11,9 @@ import (
 // submitJob takes a job that the ingest module has put into the KVS
 // (submit.c). Its events are held until its submit event is committed.
 func (jm *jobManager) submitJob(j *job) error {
+	if _, text := jm.in.queues.lookup(j.queueName()); text != "" {
+		return errors.New(text)
+	}
 	jm.insert(j)
 	jm.postEntry(j, &Event{Time: j.tSubmit, Name: "submit",
 		Context: fmt.Sprintf(`{"userid":%d,"urgency":%d,"flags":%d,"version":1}`, j.userid, j.urgency, j.flags)}, false)
@@ -41,6 +44,10 @@ func (in *Instance) Submit(spec Jobspec) (JobID, error) {
 func (in *Instance) SubmitJSON(jobspec string, urgency int, userid uint32) (JobID, error) {
 	if !in.jm.up {
 		return 0, &Error{Num: syscall.ENOSYS, Text: noService("job-manager.submit")}
+	}
+	jobspec, err := in.constrain(jobspec)
+	if err != nil {
+		return 0, err
 	}
 	id := in.newJobID()
 	j := newJob(id)

@@ -14,6 +14,8 @@ type task struct {
 	fn    func()
 	msg   *Msg
 	fut   *Future
+	// stashed: the first of what the owner's stash has.
+	stashed bool
 }
 
 // channel is a queue whose order is fixed: messages of one sender to one
@@ -160,9 +162,23 @@ func (in *Instance) run(t task) bool {
 			in.drop(t)
 			return false
 		}
-		if t.owner.waiting > 0 && !in.forWaiter(t) {
-			t.owner.stash = append(t.owner.stash, t)
+		h := t.owner
+		if t.stashed {
+			if h.unstashed = false; h.holds() || len(h.stash) == 0 {
+				return false
+			}
+			t = h.stash[0]
+			h.stash = h.stash[1:]
+			h.unstash()
+		} else if h.paused || (h.waiting > 0 || len(h.stash) > 0) && !in.forWaiter(t) {
+			h.stash = append(h.stash, t)
 			return false
+		}
+		if t.msg != nil && h.waiting == 0 {
+			if h.callDue(); h.closed {
+				in.drop(t)
+				return false
+			}
 		}
 	}
 	switch {
@@ -190,7 +206,7 @@ func (in *Instance) drop(t task) {
 // takes the task all the same: a response to an RPC of its own. Its timers,
 // requests and continuations wait, as on a real one.
 func (in *Instance) forWaiter(t task) bool {
-	return t.msg != nil && t.msg.kind == msgResponse
+	return t.owner.waiting > 0 && t.msg != nil && t.msg.kind == msgResponse
 }
 
 // Run makes steps until until is true, or limit of virtual time has passed,

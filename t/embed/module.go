@@ -91,6 +91,16 @@ func (m *Module) Kill() {
 	m.end(false)
 }
 
+// Pause stops the module as SIGSTOP stops the process of one that was loaded
+// with --exec: what is meant for it waits until Resume.
+func (m *Module) Pause() { m.Handle.paused = true }
+
+// Resume is SIGCONT.
+func (m *Module) Resume() {
+	m.Handle.paused = false
+	m.Handle.unstash()
+}
+
 // Ended tells whether the module is gone.
 func (m *Module) Ended() bool { return m.ended || m.Handle.closed }
 

@@ -14,6 +14,7 @@ import (
 type resource struct {
 	in      *Instance
 	drained map[int]*Drain
+	exclude []int // as of the module's load
 	acquire []*acquirer
 	// Drains are all drain requests that were granted, in order.
 	drains []Drain
@@ -26,32 +27,22 @@ type Drain struct {
 	Reason string
 }
 
-type acquirer struct {
-	m       *Msg
-	up      map[int]bool
-	removed map[int]bool // by shrink
-	mute    bool
-}
-
 func (in *Instance) newResource() *resource {
 	r := &resource{in: in, drained: map[int]*Drain{}}
 	in.builtins["resource"] = &builtin{serve: r.request}
+	r.exclude = r.excluded()
 	return r
 }
 
 func (r *resource) usable(rank int) bool {
-	return r.in.brokers[rank].up && r.drained[rank] == nil && !contains(r.excluded(), rank)
+	return r.in.brokers[rank].up && r.drained[rank] == nil && !contains(r.exclude, rank)
 }
 
-// excluded reads resource.exclude of the configuration: ranks or a host.
+// excluded reads resource.exclude of the configuration: ranks or a host. The
+// real module does so when it is loaded, and at no reload of the configuration
+// (exclude.c).
 func (r *resource) excluded() []int {
-	if len(r.in.Config()) <= 2 {
-		return nil
-	}
 	x := jsonGet(r.in.Config(), "resource.exclude").Str
-	if x == "" {
-		return nil
-	}
 	ranks, err := decodeIDs(x)
 	if err != nil {
 		for rank := range r.in.brokers {
@@ -112,24 +103,13 @@ func (r *resource) request(q *Request) {
 		}
 		q.Respond("")
 	case "resource.acquire-cancel":
-		for i, a := range r.acquire {
-			if a.m.from == q.Msg.from && a.m.matchtag == uint32(jsonGet(q.Payload(), "matchtag").Uint()) {
-				r.acquire = append(r.acquire[:i:i], r.acquire[i+1:]...)
-				r.self().respondError(a.m, syscall.ECANCELED, "")
-				a.m.decref()
-				break
-			}
-		}
+		tag := uint32(jsonGet(q.Payload(), "matchtag").Uint())
+		r.release(func(a *acquirer) bool { return a.m.from == q.Msg.from && a.m.matchtag == tag },
+			syscall.ECANCELED, "")
 	case "resource.sched-status":
 		r.schedStatus(q)
 	case "resource.disconnect":
-		for i, a := range r.acquire {
-			if a.m.from == q.Msg.from {
-				r.acquire = append(r.acquire[:i:i], r.acquire[i+1:]...)
-				a.m.decref()
-				break
-			}
-		}
+		r.release(func(a *acquirer) bool { return a.m.from == q.Msg.from }, 0, "")
 	default:
 		q.RespondError(syscall.ENOSYS, "Unknown service method '"+q.Topic()+"'")
 	}
@@ -259,8 +239,8 @@ func (r *resource) status(q *Request) {
 		info[encodeIDs(ranks)] = map[string]any{"timestamp": math.Round(d.Time), "reason": d.Reason}
 	}
 	up, down := r.split()
-	q.Respond(fmt.Sprintf(`{"R":%s,"drain":%s,"online":%s,"offline":%s,"exclude":"","torpid":""}`,
-		r.inventory(), marshal(info), quote(encodeIDs(up)), quote(encodeIDs(down))))
+	q.Respond(fmt.Sprintf(`{"R":%s,"drain":%s,"online":%s,"offline":%s,"exclude":%s,"torpid":""}`,
+		r.inventory(), marshal(info), quote(encodeIDs(up)), quote(encodeIDs(down)), quote(encodeIDs(r.exclude))))
 }
 
 func (r *resource) schedStatus(q *Request) {
@@ -279,81 +259,6 @@ func (r *resource) schedStatus(q *Request) {
 	}
 	q.Respond(fmt.Sprintf(`{"all":%s,"down":%s,"allocated":%s}`,
 		r.inventory(), r.in.makeR(down, 0, 0, 0), r.in.makeR(allocated, 0, 0, 0)))
-}
-
-// acquireRequest: one scheduler at a time; the first answer has all, the
-// later ones what changed (acquire.c).
-func (r *resource) acquireRequest(q *Request) {
-	if !q.Streaming() {
-		q.RespondError(syscall.EPROTO, "")
-		return
-	}
-	if len(r.acquire) > 0 {
-		q.RespondError(syscall.EBUSY, "")
-		return
-	}
-	q.Msg.incref()
-	a := &acquirer{m: q.Msg, up: map[int]bool{}, removed: map[int]bool{}}
-	var up []int
-	for rank := range r.in.brokers {
-		if r.usable(rank) {
-			a.up[rank] = true
-			up = append(up, rank)
-		}
-	}
-	r.acquire = append(r.acquire, a)
-	resources := r.inventory()
-	if x := r.excluded(); x != nil { // they are no part of what it gets
-		s := coreSet{}
-		s.addR(resources)
-		for _, rank := range x {
-			delete(s, rank)
-		}
-		resources = r.in.makeR(s, 0, 0, 0)
-	}
-	q.Respond(fmt.Sprintf(`{"resources":%s,"up":%s}`, resources, quote(encodeIDs(up))))
-}
-
-// notify tells who acquired what went up or down.
-func (r *resource) notify() {
-	for _, a := range r.acquire {
-		if a.mute {
-			continue
-		}
-		var up, down, shrink []int
-		for rank, b := range r.in.brokers {
-			if r.in.opts.Shrink && !b.up && !a.removed[rank] {
-				a.removed[rank] = true
-				shrink = append(shrink, rank)
-			}
-			if a.removed[rank] && !a.up[rank] {
-				continue
-			}
-			if ok := r.usable(rank); ok != a.up[rank] {
-				a.up[rank] = ok
-				if ok {
-					up = append(up, rank)
-				} else {
-					down = append(down, rank)
-				}
-			}
-		}
-		s := ""
-		for _, part := range []struct {
-			key   string
-			ranks []int
-		}{{"up", up}, {"down", down}, {"shrink", shrink}} {
-			if len(part.ranks) > 0 {
-				s += "," + quote(part.key) + ":" + quote(encodeIDs(part.ranks))
-			}
-		}
-		if s != "" {
-			r.self().respond(a.m, "{"+s[1:]+"}", true)
-		}
-	}
-	if r.in.allocator != nil {
-		r.in.allocator.kick()
-	}
 }
 
 func (r *resource) offline([]*broker) { r.in.postSelf(r.self(), r.notify) }

@@ -24,6 +24,29 @@ func (s coreSet) addR(r string) {
 	}
 }
 
+// overlaps tells whether an R names a core or a gpu that is in s.
+func (s coreSet) overlaps(r string) bool {
+	o := coreSet{}
+	o.addR(r)
+	for rank, c := range o {
+		if commonID(c.cores, s[rank].cores) || commonID(c.gpus, s[rank].gpus) {
+			return true
+		}
+	}
+	return false
+}
+
+func commonID(a, b string) bool {
+	x, _ := decodeIDs(a)
+	y, _ := decodeIDs(b)
+	for _, id := range x {
+		if contains(y, id) {
+			return true
+		}
+	}
+	return false
+}
+
 func unionIDs(a, b string) string {
 	if a == "" || b == "" || a == b {
 		return a + b[:len(b)*boolInt(a != b)]

@@ -22,6 +22,7 @@ func (in *Instance) newServices() {
 	}}
 	in.builtins["overlay"] = &builtin{serve: in.overlayRequest}
 	in.builtins["job-info"] = &builtin{leader: true, serve: in.jobInfoRequest}
+	in.builtins["job-list"] = &builtin{leader: true, serve: in.jobListRequest}
 	in.builtins["kvs"] = &builtin{serve: in.kvsRequest}
 	in.builtins["broker"] = &builtin{serve: func(r *Request) {
 		if r.Topic() == "broker.ping" {

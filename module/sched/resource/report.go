@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"flux-burrow/module/sched/jobid"
 	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"
 )
@@ -48,6 +49,35 @@ func (p *Pool) Allocated() *rv1reader.R {
 		parts = append(parts, part)
 	}
 	return p.describe(p.set(parts), everyName)
+}
+
+// Held returns what some jobs hold, without the rest of fenced nodes.
+func (p *Pool) Held(by func(jobid.ID) bool) *rv1reader.ResourceSet {
+	at := make([]Part, len(p.nodes))
+	for id, a := range p.jobs {
+		if !by(id) {
+			continue
+		}
+		for k := range a.Parts {
+			part := &a.Parts[k]
+			sum := &at[part.Node]
+			switch {
+			case part.freed:
+			case sum.Cores == nil:
+				*sum = Part{Node: part.Node, Cores: part.Cores.Clone(), GPUs: part.GPUs.Clone()}
+			default:
+				sum.Cores.Or(part.Cores)
+				sum.GPUs.Or(part.GPUs)
+			}
+		}
+	}
+	var parts []Part
+	for i := range at {
+		if at[i].Cores != nil {
+			parts = append(parts, at[i])
+		}
+	}
+	return p.set(parts)
 }
 
 func everyName(string) bool { return true }
