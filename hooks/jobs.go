@@ -55,6 +55,16 @@ func (j job) ranks() (*idset.Set, error) {
 	return all, nil
 }
 
+// nodes gives the ranks of the job's R that have a broker: those of
+// fake-resources (flux-config-resource(5)) have none, and no services.
+func (h *Hooks) nodes(j job) (*idset.Set, error) {
+	ranks, err := j.ranks()
+	if n := int(h.host.Size()); err == nil && n > 0 {
+		ranks.RemoveRange(n, idset.MaxID)
+	}
+	return ranks, err
+}
+
 // New takes the announcement of a job, job.new. One that is already past its
 // start of the run state was there before the plugin.
 func (h *Hooks) New(args string) {
@@ -62,9 +72,9 @@ func (h *Hooks) New(args string) {
 	if j.state != stateRun && j.state != stateCleanup {
 		return
 	}
-	ranks, err := j.ranks()
-	if err != nil {
-		// No R: it never ran.
+	ranks, err := h.nodes(j)
+	if err != nil || ranks.Empty() {
+		// Without R it never ran.
 		return
 	}
 	if !h.cfg.Enable {
@@ -174,7 +184,10 @@ func (h *Hooks) Run(args string) {
 	if h.windows[j.id] != nil {
 		return
 	}
-	ranks, err := j.ranks()
+	ranks, err := h.nodes(j)
+	if err == nil && ranks.Empty() {
+		return
+	}
 	if err != nil {
 		h.fault("%s: %v: its services are left as they are", idString(j.id), err)
 		return

@@ -89,3 +89,21 @@ func TestAnswerByOldServices(t *testing.T) {
 		t.Errorf("nothing has changed: open: %q", f.opened())
 	}
 }
+
+// Fake resources have ranks without a broker: nothing is asked of those.
+func TestRanksWithoutBroker(t *testing.T) {
+	f := newFakeHost(t)
+	f.size = 4
+	h := New(f, config.Default())
+	f.pass(config.Default().ServiceTimeout)
+	f.well()
+	h.Run(runArgs(1, true, "4-9"))
+	h.New(runArgs(2, true, "7"))
+	h.Run(runArgs(3, true, "2-9"))
+	if h.windows[1] != nil || h.windows[2] != nil {
+		t.Error("a job on no broker has a window")
+	}
+	if w := h.windows[3]; w == nil || w.ranks.String() != "2-3" {
+		t.Errorf("%+v", w)
+	}
+}
