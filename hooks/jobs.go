@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"flux-burrow/hooks/phase"
 	"flux-burrow/rv1reader/idset"
 )
 
@@ -342,8 +343,10 @@ func (h *Hooks) Inactive(args string) {
 		return
 	}
 	w.prolog, w.epilog = false, false
-	if w.state != Reading {
-		h.wish(w, 0, w.ranks)
+	// At its end in good order it is here by its own letting go of the epilog,
+	// with nothing left to ask for.
+	if w.state != Reading && w.state != Over {
+		h.wish(w, phase.Idle, w.ranks)
 	}
 	h.drop(w)
 }
