@@ -122,6 +122,13 @@ func (n *Node) Reconfigure(cfg *config.Config, ctl control.Controller) {
 		}
 		n.next = ctl
 	}
+	if cfg.ServiceTimeout != n.cfg.ServiceTimeout {
+		// Whoever asked has the new one already: the leader is first to get it.
+		for _, w := range n.waiters {
+			w.cancel()
+			w.cancel = n.host.After(cfg.ServiceTimeout, func() { n.expire(w) })
+		}
+	}
 	n.configure(cfg)
 	n.stale = true
 	n.step()

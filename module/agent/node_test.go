@@ -49,6 +49,22 @@ func TestChangeOrder(t *testing.T) {
 	}
 }
 
+// A new service-timeout counts for wishes that wait already.
+func TestLimitIsReloaded(t *testing.T) {
+	h, u, n := newTestNode()
+	u.manual = true
+	answered := false
+	n.Set(need(1, phase.Mount, 2), func(Result) { answered = true })
+	h.turn()
+	cfg := *n.cfg
+	cfg.ServiceTimeout = time.Second
+	n.Reconfigure(&cfg, nil)
+	h.pass(time.Second)
+	if !answered {
+		t.Error("the wish waits for as long as the old configuration says")
+	}
+}
+
 // A service that is being changed is neither up nor down: a wish that runs out
 // of time meanwhile is not answered as if all were well.
 func TestLimitInMidChange(t *testing.T) {

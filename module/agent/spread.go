@@ -31,7 +31,9 @@ type Spread struct {
 
 // Down sends the request to ranks, all of which are in trees, and calls done
 // once all have answered or failed. A tree whose root has no agent, or lost
-// it, is reached by way of its children, since its broker still routes.
+// it, is reached by way of its children, since its broker still routes. So is
+// one whose root does not answer in time; but if its children don't either, a
+// broker hangs there, and the wait is not to be that of each level of the tree.
 func (s *Spread) Down(trees []*Tree, ranks *idset.Set, done func()) {
 	// Held until all are sent, so that done can't come early.
 	pending := 1
@@ -40,8 +42,8 @@ func (s *Spread) Down(trees []*Tree, ranks *idset.Set, done func()) {
 			done()
 		}
 	}
-	var send func(trees []*Tree, ranks *idset.Set)
-	send = func(trees []*Tree, ranks *idset.Set) {
+	var send sender
+	send = func(trees []*Tree, ranks *idset.Set, around bool) {
 		for _, t := range trees {
 			part := t.Ranks.Intersect(ranks)
 			if part.Empty() {
@@ -54,17 +56,21 @@ func (s *Spread) Down(trees []*Tree, ranks *idset.Set, done func()) {
 					err = s.Answer(payload)
 				}
 				if err != nil {
-					s.failed(t, part, limit, err, send)
+					s.failed(t, part, limit, err, around, send)
 				}
 				end()
 			})
 		}
 	}
-	send(trees, ranks)
+	send(trees, ranks, false)
 	end()
 }
 
-func (s *Spread) failed(t *Tree, part *idset.Set, limit time.Duration, err error, send func([]*Tree, *idset.Set)) {
+// sender sends a request to ranks, all of which are in trees. around: it goes
+// around a rank that did not answer in time.
+type sender func(trees []*Tree, ranks *idset.Set, around bool)
+
+func (s *Spread) failed(t *Tree, part *idset.Set, limit time.Duration, err error, around bool, send sender) {
 	reason := "burrow agent: " + err.Error()
 	below := part.Clone()
 	below.Remove(int(t.Rank))
@@ -74,7 +80,9 @@ func (s *Spread) failed(t *Tree, part *idset.Set, limit time.Duration, err error
 	switch {
 	case below.Empty():
 	case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EHOSTUNREACH):
-		send(t.Children, below)
+		send(t.Children, below, around)
+	case errors.Is(err, syscall.ETIMEDOUT) && !around:
+		send(t.Children, below, true)
 	case errors.Is(err, syscall.ETIMEDOUT):
 		s.Failed(below, fmt.Sprintf("not reached: rank %d on the way there does not answer", t.Rank))
 	default:

@@ -5,6 +5,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -176,6 +177,34 @@ func TestOncePerLink(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A rank that does not answer in time is the only one to fail; where those
+// below it don't either, the broker there hangs, and all below it fail.
+func TestAroundSilent(t *testing.T) {
+	parents := []int{0, 0, 0, 1, 1, 3, 3}
+	o := newOverlay(parents)
+	o.fault[1] = syscall.ETIMEDOUT
+	if got := failures(o); got != "1: no answer from the burrow agent in 1m6s" {
+		t.Error(got)
+	}
+	o = newOverlay(parents)
+	o.fault[1], o.fault[3] = syscall.ETIMEDOUT, syscall.ETIMEDOUT
+	want := "1: no answer from the burrow agent in 1m6s; 3: no answer from the burrow agent in 1m4s; " +
+		"5-6: not reached: rank 3 on the way there does not answer"
+	if got := failures(o); got != want {
+		t.Error(got)
+	}
+}
+
+// failures asks all ranks and lists what failed.
+func failures(o *overlay) string {
+	var list []string
+	for _, f := range o.set(idset.NewRange(0, len(o.tree)-1))[0].Failed {
+		list = append(list, f.Ranks.String()+": "+f.Reason)
+	}
+	slices.Sort(list)
+	return strings.Join(list, "; ")
 }
 
 // A rank that the tree has not is a failure of that rank.
