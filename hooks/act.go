@@ -209,7 +209,7 @@ func (h *Hooks) answered(w *window, p phase.Phase, ranks *idset.Set, r wire.SetR
 	}
 	h.excuse(w, p, &r)
 	if !w.rabbit {
-		r.Failed = h.withAgent(r.Failed)
+		r.Failed = withAgent(r.Failed, h.managed)
 	}
 	tooMany := h.judge(w, p, r)
 	switch {
@@ -226,11 +226,11 @@ func (h *Hooks) answered(w *window, p phase.Phase, ranks *idset.Set, r wire.SetR
 
 // withAgent leaves out ranks that never had an agent: a job without a rabbit
 // does not depend on one.
-func (h *Hooks) withAgent(failed []wire.RankText) []wire.RankText {
+func withAgent(failed []wire.RankText, managed *idset.Set) []wire.RankText {
 	var kept []wire.RankText
 	for _, f := range failed {
 		if f.Reason == wire.NotLoaded {
-			f.Ranks = f.Ranks.Intersect(h.managed)
+			f.Ranks = f.Ranks.Intersect(managed)
 		}
 		if !f.Ranks.Empty() {
 			kept = append(kept, f)

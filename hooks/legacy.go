@@ -5,6 +5,7 @@ package hooks
 import (
 	"flux-burrow/hooks/config"
 	"flux-burrow/hooks/phase"
+	"flux-burrow/hooks/wire"
 	"flux-burrow/rv1reader/idset"
 )
 
@@ -26,6 +27,9 @@ type Legacy struct {
 	// Unread: what is held is not known, its eventlog tells. It may be read after
 	// CommitWait.
 	Unread bool
+	// Managed are the ranks that had an agent at some time. A job without a rabbit
+	// does not depend on others.
+	Managed *idset.Set
 	// Tolerate is how many nodes may fail before the job gets an exception.
 	Tolerate int
 }
@@ -33,6 +37,14 @@ type Legacy struct {
 // CommitWait is how long the job manager may keep events before they can be
 // read.
 const CommitWait = commitWait
+
+// Failed are the failures that count for the job.
+func (l Legacy) Failed(failed []wire.RankText) []wire.RankText {
+	if l.Rabbit {
+		return failed
+	}
+	return withAgent(failed, l.Managed)
+}
 
 // Due is what is to become of a legacy by its job's eventlog.
 type Due struct {
@@ -94,7 +106,8 @@ func (h *Hooks) inherit(w *window) bool {
 	if !ok || !waits && w.state != Reading {
 		return false
 	}
-	l := Legacy{ID: w.id, Rabbit: w.rabbit, Ranks: w.ranks, Gen: w.gen, Unread: w.state == Reading, Tolerate: h.cfg.Tolerate}
+	l := Legacy{ID: w.id, Rabbit: w.rabbit, Ranks: w.ranks, Gen: w.gen, Unread: w.state == Reading,
+		Managed: h.managed.Clone(), Tolerate: h.cfg.Tolerate}
 	if h.cfg.OnFailure == config.Ignore {
 		l.Tolerate = w.ranks.Count()
 	}

@@ -43,6 +43,8 @@ type link struct {
 	units map[string]*watched
 	// quiet is what go-systemd wants to have signals sent to; see AddSignal.
 	quiet []chan<- *dbus.Signal
+	// noticed is told of units whose ActiveState changed.
+	noticed func(unit string)
 }
 
 // connectTimeout limits one try to connect. A longer wait is the back-off's.
@@ -50,8 +52,8 @@ const connectTimeout = 10 * time.Second
 
 // newLink connects to the bus at addr and subscribes to systemd's signals. ctx
 // limits the setting up, life is how long the link may last.
-func newLink(ctx, life context.Context, addr string, options []dbus.ConnOption) (*link, error) {
-	l := &link{setup: make(chan struct{}, 1), units: map[string]*watched{}}
+func newLink(ctx, life context.Context, addr string, options []dbus.ConnOption, noticed func(string)) (*link, error) {
+	l := &link{setup: make(chan struct{}, 1), units: map[string]*watched{}, noticed: noticed}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	life, end := context.WithCancel(life)

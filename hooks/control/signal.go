@@ -22,6 +22,13 @@ func (l *link) DeliverSignal(_, _ string, sig *dbus.Signal) {
 			l.drop() // What was learnt can't be trusted any more.
 		}
 	}()
+	for _, unit := range l.take(sig) {
+		l.noticed(unit)
+	}
+}
+
+// take learns from a signal, and gives the units whose ActiveState it changed.
+func (l *link) take(sig *dbus.Signal) (changed []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -31,13 +38,14 @@ func (l *link) DeliverSignal(_, _ string, sig *dbus.Signal) {
 	case sig.Name == managerIntf+".JobRemoved":
 		l.jobRemoved(sig.Body)
 	case sig.Name == propsIntf+".PropertiesChanged":
-		l.propertiesChanged(sig.Path, sig.Body)
+		return l.propertiesChanged(sig.Path, sig.Body)
 	case sig.Name == managerIntf+".Reloading":
 		// Units may have come, gone or changed: forget all of them.
 		for _, w := range l.units {
 			w.forget()
 		}
 	}
+	return nil
 }
 
 // ownerChanged sees systemd leave the bus or come back under another name.
@@ -67,18 +75,19 @@ func (l *link) jobRemoved(body []any) {
 	}
 }
 
-func (l *link) propertiesChanged(path dbus.ObjectPath, body []any) {
+func (l *link) propertiesChanged(path dbus.ObjectPath, body []any) (units []string) {
 	var intf string
 	var changed map[string]dbus.Variant
 	var invalid []string
 	if dbus.Store(body, &intf, &changed, &invalid) != nil || intf != unitIntf {
-		return
+		return nil
 	}
 	for _, w := range l.units {
-		if w.isAt(path) {
-			w.changed(changed, invalid)
+		if w.isAt(path) && w.changed(changed, invalid) {
+			units = append(units, w.name)
 		}
 	}
+	return units
 }
 
 // AddSignal takes go-systemd's channel. Nothing is ever sent there: what it

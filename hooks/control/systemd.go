@@ -30,6 +30,9 @@ type SystemdConfig struct {
 	// Address is the bus address. Where it is empty, DBUS_SYSTEM_BUS_ADDRESS
 	// of the environment counts, and then the usual socket.
 	Address string
+	// Changed is called on the reactor's thread when a unit that was ever asked
+	// for was started or stopped, or ended, by something else than an order.
+	Changed func(unit string)
 }
 
 // defaultBusAddress is where the D-Bus specification has the system bus.
@@ -52,7 +55,7 @@ const stateTimeout = 5 * time.Second
 // function to the reactor's thread, from any goroutine, without blocking. The
 // bus is not touched before the first order or question.
 func NewSystemd(post func(func()), cfg SystemdConfig) Controller {
-	s := &systemd{post: post, addr: cfg.address(), units: map[string]*orders{}}
+	s := &systemd{post: post, addr: cfg.address(), changed: cfg.Changed, units: map[string]*orders{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.dialing = make(chan struct{}, 1)
 	return s
@@ -61,6 +64,8 @@ func NewSystemd(post func(func()), cfg SystemdConfig) Controller {
 type systemd struct {
 	post func(func())
 	addr string
+	// changed is SystemdConfig's, or nil.
+	changed func(unit string)
 	// options are a test's, for its links.
 	options []dbus.ConnOption
 	// ctx ends with Close and takes everything that is under way with it.
@@ -151,7 +156,8 @@ func (s *systemd) State(unit string, done func(State, error)) {
 		return
 	}
 	if s.link.alive() {
-		if state, known := s.link.remembers(unit); known {
+		// An absent unit is asked for: a package may have brought it.
+		if state, known := s.link.remembers(unit); known && state != Absent {
 			s.tell(func() { done(state, nil) })
 			return
 		}
@@ -188,6 +194,17 @@ func (s *systemd) ask(unit string) (state State, err error) {
 	}
 }
 
+// noticed hears of a unit whose ActiveState changed, on the goroutine that
+// reads from the bus.
+func (s *systemd) noticed(unit string) {
+	s.mu.Lock()
+	ordered := s.units[unit] != nil
+	s.mu.Unlock()
+	if !ordered && s.changed != nil {
+		s.tell(func() { s.changed(unit) })
+	}
+}
+
 // tell calls f on the reactor's thread unless the controller was closed by
 // then. Close and f run on the same thread, so the test can't be overtaken.
 func (s *systemd) tell(f func()) {
@@ -216,7 +233,7 @@ func (s *systemd) acquire(ctx context.Context) (*link, error) {
 	if l.alive() {
 		return l, nil
 	}
-	l, err := newLink(ctx, s.ctx, s.addr, s.options)
+	l, err := newLink(ctx, s.ctx, s.addr, s.options, s.noticed)
 	if err != nil {
 		return nil, err
 	}

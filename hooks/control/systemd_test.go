@@ -27,6 +27,8 @@ type node struct {
 	sd *systemd
 	// sent and received count the messages of its links.
 	sent, received atomic.Int64
+	// changed counts the changes that were noticed.
+	changed atomic.Int64
 }
 
 func newNode(t *testing.T, m *testMachine) *node {
@@ -40,7 +42,7 @@ func newNode(t *testing.T, m *testMachine) *node {
 }
 
 func (n *node) open(addr string) {
-	n.c = NewSystemd(n.post, SystemdConfig{Address: addr})
+	n.c = NewSystemd(n.post, SystemdConfig{Address: addr, Changed: func(string) { n.changed.Add(1) }})
 	n.sd = n.c.(*systemd)
 	n.sd.options = []dbus.ConnOption{
 		dbus.WithOutgoingInterceptor(func(*dbus.Message) { n.sent.Add(1) }),
@@ -145,6 +147,7 @@ func TestSystemd(t *testing.T) {
 		test func(*node)
 	}{
 		{"StartStop", testStartStop},
+		{"Changed", testChanged},
 		{"Absent", testAbsent},
 		{"Appears", testAppears},
 		{"Masked", testMasked},
@@ -186,6 +189,23 @@ func testStartStop(n *node) {
 	n.mustDo(Stop, "sleeper.service")
 }
 
+// testChanged has a service ended and started by somebody else.
+func testChanged(n *node) {
+	n.mustDo(Start, "sleeper.service")
+	n.mustDo(Stop, "sleeper.service")
+	n.mustDo(Start, "sleeper.service")
+	if c := n.changed.Load(); c != 0 {
+		n.t.Fatalf("%d orders were noticed as somebody else's", c)
+	}
+	n.m.must(n.t, "systemctl", "kill", "-s", "KILL", "sleeper.service")
+	n.until("its end is noticed", func() bool { return n.changed.Load() > 0 })
+	n.becomes("sleeper.service", Down)
+	before := n.changed.Load()
+	n.m.must(n.t, "systemctl", "start", "sleeper.service")
+	n.until("its start is noticed", func() bool { return n.changed.Load() > before })
+	n.mustDo(Stop, "sleeper.service")
+}
+
 func testAbsent(n *node) {
 	for _, verb := range []Verb{Start, Stop} {
 		if err := n.do(verb, "nowhere.service"); !errors.Is(err, ErrAbsent) {
@@ -204,8 +224,7 @@ func testAppears(n *node) {
 	if err := os.WriteFile(file, []byte(testUnits.Files["sleeper.service"]), 0o644); err != nil {
 		n.t.Fatal(err)
 	}
-	n.m.must(n.t, "systemctl", "daemon-reload")
-	n.mustBe("late.service", Down)
+	n.mustBe("late.service", Down) // with no daemon-reload
 	n.mustDo(Start, "late.service")
 	if err := os.Remove(file); err != nil {
 		n.t.Fatal(err)

@@ -128,11 +128,13 @@ func (w *watched) learn(is systemd1.UnitStatus, before uint64) bool {
 	return true
 }
 
-// changed takes a signal's news. LoadState is never among them.
-func (w *watched) changed(props map[string]dbus.Variant, invalid []string) {
+// changed takes a signal's news, and tells whether ActiveState is another.
+// LoadState is never among them.
+func (w *watched) changed(props map[string]dbus.Variant, invalid []string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.seen++
+	was := w.active
 	if v, ok := props["ActiveState"]; ok {
 		w.active, _ = v.Value().(string)
 		// A unit can't run without having been loaded, so an absent one that
@@ -150,6 +152,7 @@ func (w *watched) changed(props map[string]dbus.Variant, invalid []string) {
 	if slices.Contains(invalid, "ActiveState") {
 		w.known = false
 	}
+	return w.active != was
 }
 
 // conditionFailed reads a unit's two properties. The result is false as well

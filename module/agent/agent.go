@@ -209,6 +209,9 @@ func (a *Agent) Reconfigure(cfg *config.Config, ctl control.Controller) {
 	a.node.Reconfigure(cfg, ctl)
 }
 
+// Notice hears that a service was changed by somebody else.
+func (a *Agent) Notice() { a.node.Notice() }
+
 // Close answers what waits and stops.
 func (a *Agent) Close() {
 	if a.closed {

@@ -25,6 +25,11 @@ const maxEnded = 4096
 const (
 	retryFirst = 5 * time.Second
 	retryMost  = 5 * time.Minute
+	// noticeEvery is how often a change by somebody else is put right.
+	noticeEvery = 5 * time.Second
+	// answerWait is what a change that has its own limit gets beyond it, to say
+	// why it failed.
+	answerWait = time.Second
 )
 
 // service is one unit as the node knows it.
@@ -76,6 +81,11 @@ type Node struct {
 	stale   bool
 	waiters []*waiter
 
+	// noticed is when the services were last looked at as one had changed by
+	// itself; cancelNotice ends the wait for the next look.
+	noticed      time.Time
+	cancelNotice func()
+
 	retryIn     time.Duration
 	cancelRetry func()
 	stats       Stats
@@ -126,7 +136,7 @@ func (n *Node) Reconfigure(cfg *config.Config, ctl control.Controller) {
 		// Whoever asked has the new one already: the leader is first to get it.
 		for _, w := range n.waiters {
 			w.cancel()
-			w.cancel = n.host.After(cfg.ServiceTimeout, func() { n.expire(w) })
+			w.cancel = n.host.After(cfg.ServiceTimeout+answerWait, func() { n.expire(w) })
 		}
 	}
 	n.configure(cfg)
@@ -142,6 +152,23 @@ func (n *Node) Resume(needs []wire.Need, floor uint64) {
 	}
 	n.paused = false
 	n.step()
+}
+
+// Notice has the services looked at and brought to what is wanted, as one was
+// changed by somebody else or ended by itself. A service that keeps ending is
+// not started more often than each noticeEvery, and one that can't be started
+// is left to the retry.
+func (n *Node) Notice() {
+	if n.closed || n.cancelNotice != nil {
+		return
+	}
+	wait := max(noticeEvery-n.host.Now().Sub(n.noticed), 0)
+	n.cancelNotice = n.host.After(wait, func() {
+		n.cancelNotice = nil
+		n.noticed = n.host.Now()
+		n.stale = true
+		n.step()
+	})
 }
 
 // Paused tells whether the node waits for Resume.
@@ -222,7 +249,7 @@ func (n *Node) Set(need wire.Need, reply func(Result)) {
 		n.stats.add(n.host.Now().Sub(start))
 		reply(r)
 	}
-	w.cancel = n.host.After(n.cfg.ServiceTimeout, func() { n.expire(w) })
+	w.cancel = n.host.After(n.cfg.ServiceTimeout+answerWait, func() { n.expire(w) })
 	n.waiters = append(n.waiters, w)
 	n.again()
 	n.step()
@@ -348,8 +375,10 @@ func (n *Node) Status() wire.NodeStatus {
 // Close answers what waits and stops. Services stay as they are.
 func (n *Node) Close() {
 	n.closed = true
-	if n.cancelRetry != nil {
-		n.cancelRetry()
+	for _, cancel := range []func(){n.cancelRetry, n.cancelNotice} {
+		if cancel != nil {
+			cancel()
+		}
 	}
 	waiters := n.waiters
 	n.waiters = nil

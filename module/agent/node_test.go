@@ -49,6 +49,41 @@ func TestChangeOrder(t *testing.T) {
 	}
 }
 
+// A service that ends by itself is started again, and not more often than so;
+// one that somebody started is stopped.
+func TestNotice(t *testing.T) {
+	h, u, n := newTestNode()
+	n.Set(need(1, phase.Mount, 2), func(Result) {})
+	h.pass(time.Minute)
+	ends := func() {
+		u.state[clientMount.Unit] = control.Down
+		n.Notice()
+		h.pass(0)
+	}
+	u.changes = nil
+	ends()
+	if u.state[clientMount.Unit] != control.Up || len(u.changes) != 1 {
+		t.Fatalf("%v, changes %v", u.state, u.changes)
+	}
+	ends()
+	if u.state[clientMount.Unit] != control.Down {
+		t.Error("started again at once")
+	}
+	n.Notice()
+	h.pass(noticeEvery)
+	if u.state[clientMount.Unit] != control.Up || len(u.changes) != 2 {
+		t.Errorf("%v, changes %v", u.state, u.changes)
+	}
+	n.Set(need(1, phase.Run, 3), func(Result) {})
+	h.pass(time.Minute)
+	u.state[clientMount.Unit] = control.Up
+	n.Notice()
+	h.pass(noticeEvery)
+	if u.state[clientMount.Unit] != control.Down {
+		t.Error("a service that somebody started under a job is left up")
+	}
+}
+
 // A new service-timeout counts for wishes that wait already.
 func TestLimitIsReloaded(t *testing.T) {
 	h, u, n := newTestNode()
@@ -59,7 +94,7 @@ func TestLimitIsReloaded(t *testing.T) {
 	cfg := *n.cfg
 	cfg.ServiceTimeout = time.Second
 	n.Reconfigure(&cfg, nil)
-	h.pass(time.Second)
+	h.pass(time.Second + answerWait)
 	if !answered {
 		t.Error("the wish waits for as long as the old configuration says")
 	}

@@ -94,7 +94,11 @@ func (r *agentRole) controller(cfg *config.Config) control.Controller {
 			control.Status: cfg.Control.Status,
 		})
 	}
-	return control.NewSystemd(r.poster.Post, control.SystemdConfig{})
+	return control.NewSystemd(r.poster.Post, control.SystemdConfig{Changed: func(string) {
+		if r.agent != nil {
+			r.agent.Notice()
+		}
+	}})
 }
 
 // answer makes a message handler of a function that replies once, now or

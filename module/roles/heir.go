@@ -113,6 +113,7 @@ func (e *heir) ask() {
 	}
 	need := wire.Need{ID: e.ID, Phase: phase.Run, Gen: e.Gen}
 	e.set(wire.SetRequest{Ranks: e.Ranks, Need: need}, func(r wire.SetResponse) {
+		r.Failed = e.Failed(r.Failed)
 		switch {
 		case r.FailedRanks().Count() > e.Tolerate:
 			e.raise(fmt.Sprintf("services not as run wants them on rank %s: %s", r.Failed[0].Ranks, r.Failed[0].Reason))

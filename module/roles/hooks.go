@@ -4,6 +4,7 @@ package roles
 
 import (
 	"encoding/json"
+	"fmt"
 	"syscall"
 
 	"github.com/tidwall/gjson"
@@ -160,6 +161,10 @@ func (r *hooksRole) wanted(payload string, reply func(string, error)) {
 	var req wire.WantedRequest
 	if err := wire.Decode(payload, &req, "rank"); err != nil {
 		reply("", err)
+		return
+	}
+	if req.Rank >= r.size {
+		reply("", &flux.Error{Num: syscall.EPROTO, Text: fmt.Sprintf("rank %d: there are %d brokers", req.Rank, r.size)})
 		return
 	}
 	r.hooks.Wanted(req.Rank, func(answer wire.WantedResponse) { reply(wire.Encode(answer), nil) })
