@@ -157,14 +157,18 @@ func (n *Node) Resume(needs []wire.Need, floor uint64) {
 // Notice has the services looked at and brought to what is wanted, as one was
 // changed by somebody else or ended by itself. A service that keeps ending is
 // not started more often than each noticeEvery, and one that can't be started
-// is left to the retry.
+// is left to the retry. With enable = false it is whoever changed it that
+// looks after it.
 func (n *Node) Notice() {
-	if n.closed || n.cancelNotice != nil {
+	if n.closed || n.cancelNotice != nil || !n.cfg.Enable {
 		return
 	}
 	wait := max(noticeEvery-n.host.Now().Sub(n.noticed), 0)
 	n.cancelNotice = n.host.After(wait, func() {
 		n.cancelNotice = nil
+		if !n.cfg.Enable {
+			return
+		}
 		n.noticed = n.host.Now()
 		n.stale = true
 		n.step()

@@ -82,6 +82,16 @@ func TestNotice(t *testing.T) {
 	if u.state[clientMount.Unit] != control.Down {
 		t.Error("a service that somebody started under a job is left up")
 	}
+	off := *n.cfg
+	off.Enable = false
+	n.Reconfigure(&off, nil)
+	h.pass(time.Minute)
+	u.state[clientMount.Unit] = control.Up
+	n.Notice()
+	h.pass(time.Minute)
+	if u.state[clientMount.Unit] != control.Up {
+		t.Error("with enable = false a service was stopped")
+	}
 }
 
 // A new service-timeout counts for wishes that wait already.
