@@ -141,7 +141,10 @@ func (n *Node) Reconfigure(cfg *config.Config, ctl control.Controller) {
 	}
 	n.configure(cfg)
 	n.stale = true
-	n.step()
+	// With enable = false only windows that are open go on.
+	if cfg.Enable || len(n.waiters) > 0 {
+		n.step()
+	}
 }
 
 // Resume starts the work with what the hooks say is wanted.

@@ -88,6 +88,7 @@ func TestNotice(t *testing.T) {
 	h.pass(time.Minute)
 	u.state[clientMount.Unit] = control.Up
 	n.Notice()
+	n.Reconfigure(&off, nil)
 	h.pass(time.Minute)
 	if u.state[clientMount.Unit] != control.Up {
 		t.Error("with enable = false a service was stopped")
