@@ -23,12 +23,11 @@ const heapLimit = 32 << 20
 func init() {
 	roles.Rest = func(h *flux.Handle) {
 		C.burrow_rest_later((*C.flux_t)(h.Pointer()), 1)
-		go func() {
-			debug.FreeOSMemory()
-			// Or the runtime collects every two minutes what is not there.
-			debug.SetMemoryLimit(heapLimit)
-			debug.SetGCPercent(-1)
-		}()
+		// Or the runtime collects every two minutes what is not there. Here, not
+		// on the goroutine: a Wake that comes meanwhile is to have the last word.
+		debug.SetMemoryLimit(heapLimit)
+		debug.SetGCPercent(-1)
+		go debug.FreeOSMemory()
 	}
 	roles.Wake = func() { debug.SetGCPercent(garbage) }
 }
