@@ -3,8 +3,11 @@
 package hooks
 
 import (
+	"time"
+
 	"flux-burrow/hooks/phase"
 	"flux-burrow/hooks/wire"
+	"flux-burrow/rv1reader/idset"
 )
 
 // Absent ranks.
@@ -17,24 +20,31 @@ import (
 // is asked of it waits. An
 // agent that comes up asks what is wanted; what is still absent at the end is
 // asked once more, and then judged as any other.
+//
+// An agent that is reloaded is gone for a moment too. So a rank whose agent was
+// heard of and then is not there gets reloadGrace, once.
 
 // excuse takes absent ranks out of an answer to a wish, and notes them.
 func (h *Hooks) excuse(w *window, p phase.Phase, r *wire.SetResponse) {
-	if h.graceOver {
-		return
-	}
 	var failed []wire.RankText
 	for _, f := range r.Failed {
 		if f.Reason != wire.NotLoaded && !wire.IsLost(f.Reason) {
 			failed = append(failed, f)
 			continue
 		}
-		absent := f.Ranks
-		if !w.resumed || !w.rabbit {
-			absent = absent.Intersect(h.managed)
+		absent := idset.New()
+		if !h.graceOver {
+			absent.AddSet(f.Ranks)
+			if !w.resumed || !w.rabbit {
+				absent = absent.Intersect(h.managed)
+			}
+			// One that was heard of and is gone has failed.
+			absent = absent.Difference(h.present)
 		}
-		// One that was heard of and is gone has failed.
-		absent = absent.Difference(h.present)
+		if f.Reason == wire.NotLoaded {
+			h.leave(f.Ranks.Intersect(h.present).Difference(h.gone))
+			absent.AddSet(f.Ranks.Intersect(h.returning))
+		}
 		if left := f.Ranks.Difference(absent); !left.Empty() {
 			failed = append(failed, wire.RankText{Ranks: left, Reason: f.Reason})
 		}
@@ -50,6 +60,23 @@ func (h *Hooks) excuse(w *window, p phase.Phase, r *wire.SetResponse) {
 	r.Failed = failed
 }
 
+// reloadGrace is how long an agent may be gone while it is reloaded. It takes a
+// part of a second, on a busy node more.
+const reloadGrace = 2 * time.Second
+
+// leave notes that ranks have no agent any more, perhaps for a moment only.
+func (h *Hooks) leave(ranks *idset.Set) {
+	if ranks.Empty() {
+		return
+	}
+	h.gone.AddSet(ranks)
+	h.returning.AddSet(ranks)
+	h.after(reloadGrace, func() {
+		h.returning.RemoveSet(ranks)
+		h.askAbsent(ranks)
+	})
+}
+
 // came notes that a rank's agent is there.
 func (h *Hooks) came(rank uint32) {
 	for _, w := range h.windows {
@@ -62,12 +89,17 @@ func (h *Hooks) came(rank uint32) {
 // endGrace asks the ranks that are still absent once more.
 func (h *Hooks) endGrace() {
 	h.graceOver = true
+	h.askAbsent(idset.NewRange(0, idset.MaxID))
+}
+
+// askAbsent asks those of ranks that windows have as absent.
+func (h *Hooks) askAbsent(among *idset.Set) {
 	for _, w := range h.sorted() {
-		if w.absent.Empty() || w.gen == 0 {
+		ranks := w.absent.Intersect(among)
+		if ranks.Empty() || w.gen == 0 {
 			continue
 		}
-		ranks := w.absent
-		w.absent = nil
+		w.absent.RemoveSet(ranks)
 		if !w.waiting.Empty() {
 			ranks.AddSet(w.waiting)
 		}

@@ -29,6 +29,10 @@ type fakeHost struct {
 	drains []string
 	log    []string
 	wishes []*wish
+	// running are the jobs that the exec service has; mute is its error.
+	running map[uint64]bool
+	mute    error
+	asked   func()
 }
 
 type fakeTimer struct {
@@ -78,6 +82,13 @@ func (f *fakeHost) Drain(ranks *idset.Set, reason string) {
 
 func (f *fakeHost) Eventlog(id uint64, done func(string, error)) {
 	f.Load(fmt.Sprintf("log %d", id), done)
+}
+
+func (f *fakeHost) Executing(done func(map[uint64]bool, error)) {
+	if f.asked != nil {
+		f.asked()
+	}
+	f.After(0, func() { done(f.running, f.mute) })
 }
 
 func (f *fakeHost) Load(key string, done func(string, error)) {

@@ -15,13 +15,13 @@
 package hooks
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"time"
 
 	"flux-burrow/hooks/config"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/hooks/phase"
 	"flux-burrow/hooks/wire"
 	"flux-burrow/rv1reader/idset"
@@ -54,6 +54,8 @@ type window struct {
 	// later is a wish that waits for the end of loading.
 	later   func()
 	resumed bool
+	// unsaid counts questions to the exec service without an answer.
+	unsaid  int
 	retryIn time.Duration
 	// failed are the ranks that failed, in all phases.
 	failed *idset.Set
@@ -92,6 +94,9 @@ type Hooks struct {
 	managed *idset.Set
 	// present are those of them that were heard of in this load.
 	present *idset.Set
+	// gone are those of them that have no agent any more, returning those that
+	// may only be reloading theirs.
+	gone, returning *idset.Set
 	// inFlight has, for each wish on its way, the ranks that became unclean
 	// since it was sent, and as its value the ranks that it wants something up on.
 	inFlight map[*idset.Set]*idset.Set
@@ -109,6 +114,9 @@ type Hooks struct {
 	reading int
 	// loading counts what is being read that wishes depend on.
 	loading int
+	// doubted are windows in CLEANUP of which the exec service is to be asked
+	// whether their tasks may still run.
+	doubted []*window
 	// storing: managed is about to be stored.
 	storing bool
 	queue   []uint64
@@ -148,7 +156,10 @@ func New(host Host, cfg *config.Config) *Hooks {
 		managed: idset.New(),
 		present: idset.New(),
 		verify:  idset.New(),
+		gone:    idset.New(),
 		timers:  map[*func()]bool{},
+
+		returning: idset.New(),
 
 		inFlight: map[*idset.Set]*idset.Set{},
 		owed:     map[uint64]*keep{},
@@ -395,4 +406,4 @@ func (h *Hooks) Close() {
 }
 
 // idString writes a job id for a person.
-func idString(id uint64) string { return fmt.Sprintf("job %s", F58(id)) }
+func idString(id uint64) string { return "job " + jobid.ID(id).String() }

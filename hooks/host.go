@@ -30,6 +30,9 @@ type Host interface {
 	Drain(ranks *idset.Set, reason string)
 	// Eventlog reads a job's eventlog from the KVS. done is called once.
 	Eventlog(id uint64, done func(text string, err error))
+	// Executing asks the exec service for the jobs that it has: whose tasks may
+	// run. done is called once. Where there is no exec service there are none.
+	Executing(done func(ids map[uint64]bool, err error))
 	// Load and Store read and write a value in the KVS; a missing one is "".
 	Load(key string, done func(value string, err error))
 	Store(key, value string)

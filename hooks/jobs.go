@@ -175,7 +175,7 @@ func (h *Hooks) resume(w *window, text string) {
 	}
 	h.move(w, state, do, false)
 	if state == Ending {
-		h.boundEnding(w, h.cfg.ServiceTimeout)
+		h.watchEnd(w, h.cfg.ServiceTimeout)
 	}
 }
 
@@ -241,43 +241,13 @@ func (h *Hooks) cleanup(w *window) {
 	switch {
 	case w.facts.running():
 		h.event(w, Killed, true)
-		h.boundEnding(w, endMost)
+		h.watchEnd(w, h.cfg.ServiceTimeout)
 	case w.starting():
 		h.event(w, Killed, true)
-		h.after(startWait, func() {
-			if !w.facts.started && !w.facts.ended && (w.state == Ending || w.state == OtherRunning) {
-				h.event(w, Cleanup, false)
-			}
-		})
+		h.watchEnd(w, startWait)
 	default:
 		h.event(w, Cleanup, true)
 	}
-}
-
-// endMost is how long the tasks of a job that got an exception may take to end.
-// The exec service gives up long before; but it tells nothing where it was
-// reloaded meanwhile, or the job manager, and then the job must not wait.
-const endMost = 10 * time.Minute
-
-func (h *Hooks) boundEnding(w *window, d time.Duration) {
-	h.after(d, func() {
-		if w.state == Ending {
-			h.fault("%s: its tasks are taken to have ended: nothing was heard of them in %v", idString(w.id), d)
-			h.event(w, Cleanup, false)
-		}
-	})
-}
-
-// startWait is how long the exec service may take to answer for a job that got
-// an exception on its way to a start.
-const startWait = 5 * time.Second
-
-// starting tells whether the exec service was asked to start the job and did
-// not answer yet: tasks may come up in spite of the exception. It answers with
-// a release where they do not.
-func (w *window) starting() bool {
-	return (w.state == Running || w.state == OtherRunning) && w.seen == nil &&
-		!w.facts.started && !w.facts.ended && w.facts.open() == 0
 }
 
 // JobEvent takes job.event.* of a job with a window.

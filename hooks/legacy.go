@@ -38,6 +38,9 @@ type Legacy struct {
 // read.
 const CommitWait = commitWait
 
+// ReloadGrace is how long an agent may be gone while it is reloaded.
+const ReloadGrace = reloadGrace
+
 // Failed are the failures that count for the job.
 func (l Legacy) Failed(failed []wire.RankText) []wire.RankText {
 	if l.Rabbit {

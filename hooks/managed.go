@@ -18,6 +18,7 @@ const managedKey = "burrow.managed"
 // manage notes that ranks have or had an agent.
 func (h *Hooks) manage(ranks *idset.Set) {
 	h.present.AddSet(ranks)
+	h.gone.RemoveSet(ranks)
 	if h.managed.ContainsAll(ranks) {
 		return
 	}

@@ -162,6 +162,7 @@ func TestAbsent(t *testing.T) {
 func TestExceptionOnTheWayToStart(t *testing.T) {
 	for _, answer := range []string{"release", "finish", "nothing"} {
 		f, h := newHooks(t, nil)
+		f.running = map[uint64]bool{1: true}
 		toStopping(f, h, 1, "0").answer(wire.SetResponse{})
 		h.JobEvent(eventArgs(1, "prolog-finish", ended(prologName, 0)))
 		h.JobEvent(eventArgs(1, "exception", `{"severity":0}`))
@@ -172,11 +173,12 @@ func TestExceptionOnTheWayToStart(t *testing.T) {
 			h.JobEvent(eventArgs(1, "release", `{"final":true}`))
 		case "finish":
 			h.JobEvent(eventArgs(1, "start", ""))
-			f.pass(startWait)
+			f.pass(time.Hour)
 			f.expect("")
 			h.JobEvent(eventArgs(1, "finish", `{"status":1}`))
 		case "nothing":
-			f.pass(startWait)
+			f.running = nil
+			f.pass(startWait + verifyDelay)
 		}
 		if got := f.wishing(); !strings.HasPrefix(got, "1 unmount 0") {
 			t.Errorf("%s: %q", answer, got)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"flux-burrow/hooks/config"
 	"flux-burrow/hooks/phase"
@@ -147,10 +148,11 @@ func resumeAt(t *testing.T, life []line, n int) {
 	}
 }
 
-// A job that is resumed where its tasks' end is never told does not wait for
-// ever.
-func TestResumedEndingIsBounded(t *testing.T) {
+// A job that was resumed while its tasks are being killed waits for their end
+// as long as the exec service has it, and no longer.
+func TestResumedEnding(t *testing.T) {
 	f := newFakeHost(t)
+	f.running = map[uint64]bool{7: true}
 	f.open["7 "+epilogName] = 1
 	f.kvs["log 7"] = `{"timestamp":1,"name":"start"}
 {"timestamp":2,"name":"exception","context":{"type":"cancel","severity":0}}
@@ -163,7 +165,12 @@ func TestResumedEndingIsBounded(t *testing.T) {
 	if h.windows[7].state != Ending {
 		t.Fatalf("resumed as %s", h.windows[7].state)
 	}
-	f.pass(config.Default().ServiceTimeout)
+	f.pass(time.Hour)
+	if h.windows[7] == nil || f.wishing() != "" {
+		t.Fatalf("with tasks: %q", f.wishing())
+	}
+	f.running = nil
+	f.pass(config.Default().ServiceTimeout + verifyDelay)
 	f.well()
 	f.pass(0)
 	f.well()

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	flux "flux-burrow/cgo"
 	"flux-burrow/hooks/config"
 	"flux-burrow/hooks/control"
@@ -81,8 +83,29 @@ func (r *agentRole) start() error {
 		}
 		r.handlers = append(r.handlers, m)
 	}
+	if len(tree.Children) > 0 {
+		r.stream("overlay.monitor", "{}", func(payload string, err error) { r.child(tree, payload, err) })
+	}
 	r.idler.worked()
 	return nil
+}
+
+// child hears of the state of a child in the overlay.
+func (r *agentRole) child(tree *agent.Tree, payload string, err error) {
+	if err != nil {
+		// What is lost with it is only time, until a lost child's requests time out.
+		r.Log(flux.LogWarning, "overlay.monitor: %v", err)
+		return
+	}
+	status := gjson.GetMany(payload, "rank", "status")
+	if status[1].Str != "lost" && status[1].Str != "offline" {
+		return
+	}
+	for _, c := range tree.Children {
+		if uint64(c.Rank) == status[0].Uint() {
+			r.lost(c.Ranks)
+		}
+	}
 }
 
 // controller makes what the configuration says services are controlled with.

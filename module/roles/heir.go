@@ -14,6 +14,7 @@ import (
 
 	flux "flux-burrow/cgo"
 	"flux-burrow/hooks"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/hooks/phase"
 	"flux-burrow/hooks/wire"
 	"flux-burrow/module/agent"
@@ -31,6 +32,8 @@ type heir struct {
 	hooks.Legacy
 	tree  *agent.Tree
 	limit time.Duration
+	// patient: it has waited for agents that may have been reloaded.
+	patient bool
 }
 
 const (
@@ -115,6 +118,9 @@ func (e *heir) ask() {
 	e.set(wire.SetRequest{Ranks: e.Ranks, Need: need}, func(r wire.SetResponse) {
 		r.Failed = e.Failed(r.Failed)
 		switch {
+		case r.FailedRanks().Count() > e.Tolerate && !e.patient && reloading(r.Failed):
+			e.patient = true
+			e.After(hooks.ReloadGrace, e.look)
 		case r.FailedRanks().Count() > e.Tolerate:
 			e.raise(fmt.Sprintf("services not as run wants them on rank %s: %s", r.Failed[0].Ranks, r.Failed[0].Reason))
 		case !r.Waiting.Empty():
@@ -124,6 +130,11 @@ func (e *heir) ask() {
 			e.finish("prolog", 0, e.end)
 		}
 	})
+}
+
+// reloading tells whether all that failed may only be reloading its agent.
+func reloading(failed []wire.RankText) bool {
+	return !slices.ContainsFunc(failed, func(f wire.RankText) bool { return f.Reason != wire.NotLoaded })
 }
 
 func (e *heir) set(req wire.SetRequest, done func(wire.SetResponse)) {
@@ -142,7 +153,7 @@ func (e *heir) look() {
 			return
 		}
 		if err != nil {
-			e.Log(flux.LogErr, "job %s: can't read its eventlog: %v", hooks.F58(e.ID), err)
+			e.Log(flux.LogErr, "job %s: can't read its eventlog: %v", jobid.ID(e.ID), err)
 			e.After(heirAgain, e.look)
 			return
 		}
@@ -245,7 +256,7 @@ func (e *heir) raise(note string) {
 	payload, _ := json.Marshal(map[string]any{"id": e.ID, "severity": 0, "type": "burrow-services", "note": note})
 	e.Call(flux.NodeAny, "job-manager.raise", string(payload), heirLimit, func(_ string, err error) {
 		if err != nil {
-			e.Log(flux.LogErr, "job %s: can't raise an exception (%s): %v", hooks.F58(e.ID), note, err)
+			e.Log(flux.LogErr, "job %s: can't raise an exception (%s): %v", jobid.ID(e.ID), note, err)
 		}
 		e.finish("prolog", 1, e.end)
 	})
@@ -264,7 +275,7 @@ func (e *heir) finish(what string, status int, done func()) {
 	})
 	e.Call(flux.NodeAny, "job-manager.post-event.post", string(payload), heirLimit, func(_ string, err error) {
 		if err != nil {
-			e.Log(flux.LogErr, "job %s: can't let go of %s: %v; load burrow.so again to have it do so", hooks.F58(e.ID), name, err)
+			e.Log(flux.LogErr, "job %s: can't let go of %s: %v; load burrow.so again to have it do so", jobid.ID(e.ID), name, err)
 		}
 		e.After(0, done)
 	})

@@ -3,9 +3,13 @@
 package roles
 
 import (
+	"cmp"
+	"slices"
+	"syscall"
 	"time"
 
 	flux "flux-burrow/cgo"
+	"flux-burrow/rv1reader/idset"
 )
 
 // host is a Flux handle with an owner for each future and timer, so that all
@@ -14,8 +18,11 @@ type host struct {
 	h       *flux.Handle
 	rank    uint32
 	futures map[*flux.Future]struct{}
-	timers  map[*flux.Timer]struct{}
-	closed  bool
+	// calls are those of the futures that are Call's.
+	calls  map[*flux.Future]call
+	called uint64
+	timers map[*flux.Timer]struct{}
+	closed bool
 	// held waits for the reactor's first turn, see holdTimers.
 	held  []func()
 	still bool
@@ -28,7 +35,7 @@ func newHost(h *flux.Handle) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &host{h: h, rank: rank, futures: map[*flux.Future]struct{}{}, timers: map[*flux.Timer]struct{}{}}
+	o := &host{h: h, rank: rank, futures: map[*flux.Future]struct{}{}, calls: map[*flux.Future]call{}, timers: map[*flux.Timer]struct{}{}}
 	o.unhook = flux.OnPanic(func(text string) { h.Log(flux.LogCrit, "%s", text) })
 	return o, nil
 }
@@ -76,14 +83,66 @@ func (o *host) turning(fn func()) {
 func (o *host) Call(rank uint32, topic, payload string, limit time.Duration, done func(string, error)) {
 	o.turning(func() {
 		f, err := o.h.RPC(topic, payload, rank, 0)
+		if err == nil {
+			o.called++
+			o.calls[f] = call{o.called, rank, done}
+		}
 		o.await(f, err, limit, func(f *flux.Future, err error) {
 			var answer string
 			if err == nil {
+				delete(o.calls, f)
 				answer, err = f.Get()
 			}
 			done(answer, err)
 		})
 	})
+}
+
+// call is a request that waits for an answer from a rank.
+type call struct {
+	n    uint64
+	rank uint32
+	done func(string, error)
+}
+
+// lost ends the calls that wait for an answer from ranks which the overlay
+// knows to be lost. It does so itself for all but the one whose request was the
+// first to find nobody there: that one is answered to nowhere (overlay.c).
+func (o *host) lost(ranks *idset.Set) {
+	var ended []call
+	for f, c := range o.calls {
+		if c.rank != flux.NodeAny && ranks.Contains(int(c.rank)) {
+			o.drop(f)
+			ended = append(ended, c)
+		}
+	}
+	slices.SortFunc(ended, func(a, b call) int { return cmp.Compare(a.n, b.n) })
+	for _, c := range ended {
+		c.done("", &flux.Error{Num: syscall.EHOSTUNREACH})
+	}
+}
+
+// stream asks a service for more than one answer. each has them one by one, at
+// last an error.
+func (o *host) stream(topic, payload string, each func(string, error)) {
+	f, err := o.h.RPC(topic, payload, flux.NodeAny, flux.Streaming)
+	if err == nil {
+		o.futures[f] = struct{}{}
+		err = f.Then(flux.Forever, func(f *flux.Future) {
+			answer, err := f.Get()
+			if err != nil {
+				o.drop(f)
+				each("", err)
+				return
+			}
+			f.Reset()
+			each(answer, nil)
+		})
+	}
+	if err != nil {
+		o.drop(f)
+		o.After(0, func() { each("", err) })
+	}
 }
 
 // await owns a future until it is done, and calls done once: with the future,
@@ -104,6 +163,7 @@ func (o *host) await(f *flux.Future, err error, limit time.Duration, done func(*
 
 func (o *host) drop(f *flux.Future) {
 	delete(o.futures, f)
+	delete(o.calls, f)
 	f.Destroy()
 }
 

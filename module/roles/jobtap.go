@@ -9,7 +9,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	flux "flux-burrow/cgo"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/hooks/wire"
 	"flux-burrow/module/agent"
 	"flux-burrow/rv1reader/idset"
@@ -19,6 +22,7 @@ import (
 const (
 	kvsLimit   = 30 * time.Second
 	drainLimit = 30 * time.Second
+	execLimit  = 30 * time.Second
 )
 
 // jobtap implements hooks.Host.
@@ -126,6 +130,25 @@ func (j *jobtap) Eventlog(id uint64, done func(string, error)) {
 		return
 	}
 	j.Load(key, done)
+}
+
+// Executing implements hooks.Host by what the exec service counts.
+func (j *jobtap) Executing(done func(map[uint64]bool, error)) {
+	j.Call(flux.NodeAny, "job-exec.stats-get", "{}", execLimit, func(payload string, err error) {
+		if errors.Is(err, syscall.ENOSYS) {
+			done(nil, nil)
+			return
+		}
+		ids := map[uint64]bool{}
+		gjson.Get(payload, "jobs").ForEach(func(key, _ gjson.Result) bool {
+			var id jobid.ID
+			if id, err = jobid.Parse(key.Str); err == nil {
+				ids[uint64(id)] = true
+			}
+			return err == nil
+		})
+		done(ids, err)
+	})
 }
 
 func (j *jobtap) Load(key string, done func(string, error)) {

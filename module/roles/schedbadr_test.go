@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/t/embed"
 )
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/t/embed"
 )
 
@@ -87,7 +88,7 @@ func (s *site) allEnd(ids []embed.JobID) {
 	s.in.Run(s.in.Idle, 24*time.Hour)
 	for _, id := range ids {
 		if s.in.State(id) != embed.StateInactive {
-			s.t.Fatalf("%s is lost: %v", embed.JobIDString(id), s.in.Eventlog(id))
+			s.t.Fatalf("%s is lost: %v", jobid.ID(id).String(), s.in.Eventlog(id))
 		}
 	}
 }

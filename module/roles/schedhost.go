@@ -21,24 +21,7 @@ func (s schedHost) Call(topic, payload string, done func(string, error)) {
 }
 
 func (s schedHost) Stream(topic, payload string, each func(string, error)) {
-	f, err := s.h.RPC(topic, payload, flux.NodeAny, flux.Streaming)
-	if err == nil {
-		s.futures[f] = struct{}{}
-		err = f.Then(flux.Forever, func(f *flux.Future) {
-			answer, err := f.Get()
-			if err != nil {
-				s.drop(f)
-				each("", err)
-				return
-			}
-			f.Reset()
-			each(answer, nil)
-		})
-	}
-	if err != nil {
-		s.drop(f)
-		s.host.After(0, func() { each("", err) })
-	}
+	s.host.stream(topic, payload, each)
 }
 
 func (s schedHost) Lookup(key string, done func(string, error)) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/t/embed"
 )
 
@@ -82,7 +82,7 @@ func TestSchedulerKilledInAlloc(t *testing.T) {
 			s.runs(old, "[0]")
 			for _, id := range jobs {
 				if s.in.State(id) != embed.StateRun {
-					t.Fatalf("after %d steps: %s is left waiting", n, embed.JobIDString(id))
+					t.Fatalf("after %d steps: %s is left waiting", n, jobid.ID(id).String())
 				}
 			}
 			s.end()

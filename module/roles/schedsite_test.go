@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/module/roles"
 	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"
@@ -103,7 +104,7 @@ func (s *site) event(id embed.JobID, e embed.Event) {
 	j, _ := s.in.Job(id)
 	r, err := rv1reader.Read([]byte(j.R))
 	if err != nil {
-		s.t.Fatalf("R of %s: %s", embed.JobIDString(id), err)
+		s.t.Fatalf("R of %s: %s", jobid.ID(id).String(), err)
 	}
 	for other, h := range s.holds {
 		gone := &idset.Set{}
@@ -116,7 +117,7 @@ func (s *site) event(id embed.JobID, e embed.Event) {
 		if left.Empty() {
 			delete(s.holds, other)
 		} else if left.Overlaps(r.Set) {
-			s.t.Fatalf("%s is given %s while %s holds %s", embed.JobIDString(id), r.Short(), embed.JobIDString(other), left)
+			s.t.Fatalf("%s is given %s while %s holds %s", jobid.ID(id).String(), r.Short(), jobid.ID(other).String(), left)
 		}
 	}
 	s.holds[id] = &holding{r.Set, map[int]time.Duration{}}
@@ -176,7 +177,7 @@ func (s *site) runs(id embed.JobID, ranks string) {
 		got = fmt.Sprint(j.Ranks)
 	}
 	if got != ranks {
-		s.t.Fatalf("%s is on ranks %q, want %q", embed.JobIDString(id), got, ranks)
+		s.t.Fatalf("%s is on ranks %q, want %q", jobid.ID(id).String(), got, ranks)
 	}
 }
 
@@ -186,7 +187,7 @@ func (s *site) holding(id embed.JobID, short string) {
 	j, _ := s.in.Job(id)
 	r, err := rv1reader.Read([]byte(j.R))
 	if err != nil || r.Short() != short {
-		s.t.Fatalf("%s has %s (%v), want %s", embed.JobIDString(id), j.R, err, short)
+		s.t.Fatalf("%s has %s (%v), want %s", jobid.ID(id).String(), j.R, err, short)
 	}
 }
 

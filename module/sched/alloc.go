@@ -8,7 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/module/sched/jobspec"
 	"flux-burrow/module/sched/queue"
 	"flux-burrow/module/sched/resource"

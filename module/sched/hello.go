@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"
 )

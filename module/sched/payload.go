@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 )
 
 // payload builds the payload of an alloc response.

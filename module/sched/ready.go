@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 )
 
 // announce tells the job manager that it may send jobs (RFC 27, Ready).

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 )
 
 // A job of which the job manager has an R from before a restart is never

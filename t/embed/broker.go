@@ -23,6 +23,8 @@ type broker struct {
 	modules         []*Module
 	// self is the broker's own end: it answers what can't be routed.
 	self *Handle
+	// monitors are requests to be told of the children's states.
+	monitors []*Msg
 	// inflight are requests from elsewhere that wait for an answer from here.
 	inflight link
 	// down and above count what crossed the link to the parent.

@@ -415,7 +415,7 @@ func (d *DWS) String() string {
 	s := ""
 	for id, x := range d.jobs {
 		if x.prolog || x.epilog {
-			s += fmt.Sprintf("%s: setup %t epilog %t; ", JobIDString(id), x.prolog, x.epilog)
+			s += fmt.Sprintf("%s: setup %t epilog %t; ", idString(id), x.prolog, x.epilog)
 		}
 	}
 	return s

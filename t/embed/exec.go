@@ -53,8 +53,25 @@ func (in *Instance) newExec() *exec {
 	x := &exec{in: in, jobs: map[JobID]*execJob{}}
 	x.h = in.newHandle(0, "job-exec")
 	x.h.event = x.exceptionEvent
+	in.builtins["job-exec"] = &builtin{leader: true, serve: x.request}
 	x.h.subscribe("job-exception")
 	return x
+}
+
+// request answers job-exec.stats-get: of all that it says, the jobs.
+func (x *exec) request(r *Request) {
+	if r.Topic() != "job-exec.stats-get" {
+		unknownMethod(r)
+		return
+	}
+	jobs := map[string]any{}
+	for _, id := range x.ids() {
+		if e := x.jobs[id]; e.attached {
+			jobs[idString(id)] = map[string]any{"started": e.started, "finalizing": e.finalizing}
+		}
+	}
+	// In turn with what the job manager is told.
+	x.h.respond(r.Msg, marshal(map[string]any{"jobs": jobs}), true)
 }
 
 func (x *exec) delay(id JobID, p ExecPhase) time.Duration {

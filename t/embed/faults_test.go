@@ -5,6 +5,7 @@ package embed_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -252,6 +253,43 @@ func TestNodeFailure(t *testing.T) {
 		}
 		closed(t, in)
 	}
+}
+
+// The message that finds a crashed broker has no answer; a later one has, and
+// who monitors the overlay is told (all three seen on 0.88).
+func TestFinder(t *testing.T) {
+	in := embed.New(embed.Options{Size: 4, Topology: "kary:2", LostAfter: time.Hour})
+	var states []string
+	c := in.Client(0)
+	c.Request(0, "overlay.monitor", "", embed.Streaming, func(r embed.Response) { states = append(states, r.Payload) })
+	in.LoseRank(2)
+	in.Settle()
+	if want := []string{`{"rank":1,"status":"full","torpid":false}`, `{"rank":2,"status":"full","torpid":false}`}; !slices.Equal(states, want) {
+		t.Errorf("before: %v", states)
+	}
+	var answers []syscall.Errno
+	for range 2 {
+		in.Client(0).Request(2, "broker.ping", "{}", 0, func(r embed.Response) { answers = append(answers, r.Errno) })
+		in.Advance(time.Minute)
+	}
+	if !slices.Equal(answers, []syscall.Errno{syscall.EHOSTUNREACH}) {
+		t.Errorf("answers: %v", answers)
+	}
+	if want := `{"rank":2,"status":"lost","torpid":false}`; len(states) != 3 || states[2] != want {
+		t.Errorf("after: %v", states)
+	}
+	in.ReturnRank(2)
+	in.Settle()
+	if len(states) != 4 || states[3] != `{"rank":2,"status":"full","torpid":false}` {
+		t.Errorf("back: %v", states)
+	}
+	c.Close()
+	in.Settle()
+	in.LoseRank(1)
+	if len(states) != 4 {
+		t.Errorf("told after it was gone: %v", states)
+	}
+	closed(t, in)
 }
 
 func TestProcesses(t *testing.T) {

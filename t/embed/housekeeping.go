@@ -55,7 +55,7 @@ func (hk *housekeeping) done(a *hkAlloc, rank int) {
 func (hk *housekeeping) hello(r *Request, partial bool) {
 	for _, a := range append([]*hkAlloc(nil), hk.allocs...) {
 		if len(a.freed) > 0 && !partial {
-			hk.in.log(0, "job-manager", 3, "housekeeping: "+JobIDString(a.j.id)+" will be terminated because scheduler does not support restart with partially released resources")
+			hk.in.log(0, "job-manager", 3, "housekeeping: "+idString(a.j.id)+" will be terminated because scheduler does not support restart with partially released resources")
 			continue
 		}
 		freed := append([]int(nil), a.freed...)

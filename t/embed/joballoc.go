@@ -205,7 +205,7 @@ func (a *alloc) response(m *Msg) {
 		}
 		a.sent = deleteJob(a.sent, j)
 		if j.hasResources || j.r != "" {
-			a.jm.in.logf(0, "job-manager", 3, "sched.alloc-response: id=%s already allocated", JobIDString(id))
+			a.jm.in.logf(0, "job-manager", 3, "sched.alloc-response: id=%s already allocated", idString(id))
 			a.teardown("alloc response error: " + strerror(syscall.EEXIST))
 			return
 		}

@@ -102,7 +102,7 @@ func (jm *jobManager) process(j *job, e *Event, noCommit bool) {
 	}
 	jm.in.journal(j, e, noCommit)
 	if err := j.update(e); err != nil {
-		jm.in.logf(0, "job-manager", 3, "%s: %v", JobIDString(j.id), err)
+		jm.in.logf(0, "job-manager", 3, "%s: %v", idString(j.id), err)
 		j.queue = nil
 		return
 	}

@@ -113,7 +113,7 @@ func (jm *jobManager) fromKVS() {
 	for _, id := range ids {
 		j, err := jm.replay(id)
 		if err != nil {
-			in.logf(0, "job-manager", 3, "job %s not replayed: %v", JobIDString(id), err)
+			in.logf(0, "job-manager", 3, "job %s not replayed: %v", idString(id), err)
 			continue
 		}
 		jm.insert(j)

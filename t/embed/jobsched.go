@@ -72,7 +72,7 @@ func (jm *jobManager) resourceStatusRequest(r *Request) {
 	for _, j := range jm.active {
 		if j.r != "" && !j.freePosted && !j.allocBypass {
 			if set.overlaps(j.r) {
-				r.RespondError(syscall.EINVAL, JobIDString(j.id)+": duplicate allocation")
+				r.RespondError(syscall.EINVAL, idString(j.id)+": duplicate allocation")
 				return
 			}
 			set.addR(j.r)

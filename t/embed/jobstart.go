@@ -34,13 +34,13 @@ func (jm *jobManager) execHello() {
 func (jm *jobManager) startResponse(id JobID, kind string, status int, note string) {
 	j := jm.byID[id]
 	if j == nil {
-		jm.in.logf(0, "job-manager", 3, "start response: id=%s not active", JobIDString(id))
+		jm.in.logf(0, "job-manager", 3, "start response: id=%s not active", idString(id))
 		return
 	}
 	switch kind {
 	case "start":
 		if j.started {
-			jm.in.logf(0, "job-manager", 3, "start response: id=%s should not get start event", JobIDString(id))
+			jm.in.logf(0, "job-manager", 3, "start response: id=%s should not get start event", idString(id))
 			return
 		}
 		jm.post(j, "start", "")

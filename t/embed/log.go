@@ -2,7 +2,11 @@
 
 package embed
 
-import "fmt"
+import (
+	"fmt"
+
+	"flux-burrow/hooks/jobid"
+)
 
 // LogLine is a line of the instance's log.
 type LogLine struct {
@@ -30,22 +34,12 @@ func (in *Instance) log(rank int, from string, level int, text string) {
 	in.logs = append(in.logs, l)
 }
 
+// idString writes an id as Flux logs it, in F58.
+func idString(id JobID) string { return jobid.ID(id).String() }
+
 func (in *Instance) logf(rank int, from string, level int, format string, args ...any) {
 	in.log(rank, from, level, fmt.Sprintf(format, args...))
 }
 
 // Log gives the log, of which the oldest lines are dropped in the long run.
 func (in *Instance) Log() []LogLine { return in.logs }
-
-// JobIDString writes an id as Flux logs it, in F58.
-func JobIDString(id JobID) string {
-	const digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-	if id == 0 {
-		return "ƒ1"
-	}
-	var b []byte
-	for ; id > 0; id /= 58 {
-		b = append([]byte{digits[id%58]}, b...)
-	}
-	return "ƒ" + string(b)
-}

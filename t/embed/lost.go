@@ -53,6 +53,7 @@ func (in *Instance) missed(rank int) {
 	lost := in.below(rank)
 	for _, b := range lost {
 		b.up = false
+		b.unmonitor(nil)
 	}
 	self := in.brokers[above].self
 	for _, b := range lost {
@@ -65,6 +66,7 @@ func (in *Instance) missed(rank int) {
 			}
 		}
 	}
+	in.changed(rank)
 	in.log(0, "overlay", 3, in.Hostname(rank)+" (rank "+itoa(rank)+") failed")
 	in.resource.offline(lost)
 	in.exec.lost(lost)
@@ -116,6 +118,7 @@ func (in *Instance) ReturnRank(rank int) {
 		b.up = true
 		b.joined(in.brokers[b.parent].config)
 	}
+	in.changed(rank)
 	in.resource.online(back)
 }
 

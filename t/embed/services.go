@@ -74,6 +74,10 @@ func (in *Instance) overlayRequest(r *Request) {
 		}
 		b.WriteString("]}")
 		r.Respond(b.String())
+	case "overlay.monitor":
+		in.monitorRequest(r)
+	case "overlay.disconnect":
+		in.brokers[r.Rank()].unmonitor(r.Msg.from)
 	default:
 		unknownMethod(r)
 	}

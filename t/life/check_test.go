@@ -10,8 +10,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/hooks/phase"
-	"flux-burrow/t/embed"
 )
 
 // healed ends all faults and lets the world come to rest: then every job must
@@ -44,7 +44,7 @@ func (w *world) healed() {
 		}
 		if !w.run(w.in.Idle, 5*time.Minute) {
 			for _, id := range w.in.Active() {
-				w.violated("G3: %s never ends", embed.JobIDString(id))
+				w.violated("G3: %s never ends", jobid.ID(id).String())
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (w *world) checkGone() {
 			waits = waits || o != j && !o.over && o.holds["dws-setup"]+o.holds["dws-epilog"] > 0
 		}
 		if !waits && !j.orphaned && j.holds["burrow-prolog"]+j.holds["burrow-epilog"] > 0 && j.stolen == 0 {
-			w.violated("G3: %s is held for ever, the plugin is gone", embed.JobIDString(id))
+			w.violated("G3: %s is held for ever, the plugin is gone", jobid.ID(id).String())
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (w *world) checkRunning() {
 		for _, r := range j.ranks {
 			for _, s := range w.configOn(r).Services {
 				if w.current(r) && !s.Up.Has(phase.Run) && w.nodes.up[place{r, s.Unit}] {
-					w.violated("G4: %s on rank %d is up while %s runs", s.Unit, r, embed.JobIDString(id))
+					w.violated("G4: %s on rank %d is up while %s runs", s.Unit, r, jobid.ID(id).String())
 				}
 			}
 		}
@@ -100,9 +100,9 @@ func (w *world) checkStuck() {
 		switch {
 		case wanted, !j.alloc, j.stolen > 0:
 		case j.holds["burrow-prolog"] > 0 && (j.cleanup || j.env || !j.rabbit && w.DWS != dwsNone):
-			w.violated("G3: %s is stuck in its prolog", embed.JobIDString(id))
+			w.violated("G3: %s is stuck in its prolog", jobid.ID(id).String())
 		case j.holds["burrow-epilog"] > 0 && j.ended && j.holds["dws-epilog"] == 0:
-			w.violated("G3: %s is stuck in its epilog", embed.JobIDString(id))
+			w.violated("G3: %s is stuck in its epilog", jobid.ID(id).String())
 		}
 	}
 }
@@ -190,12 +190,12 @@ func (w *world) checkHolds() {
 				open[d]--
 			}
 			if n := open[d]; n < 0 || n > 1 {
-				w.violated("G3: %s: %s: %d open after %s", embed.JobIDString(id), d, n, e.Name)
+				w.violated("G3: %s: %s: %d open after %s", jobid.ID(id).String(), d, n, e.Name)
 			}
 		}
 		for d, n := range open {
 			if n != 0 {
-				w.violated("G3: %s: %s: %d open at its end", embed.JobIDString(id), d, n)
+				w.violated("G3: %s: %s: %d open at its end", jobid.ID(id).String(), d, n)
 			}
 		}
 	}
@@ -247,7 +247,7 @@ func (w *world) dump() string {
 	}
 	for _, id := range w.order {
 		for _, e := range w.in.Eventlog(id) {
-			lines = append(lines, line{e.Time - epoch, fmt.Sprintf("%s %s %s", embed.JobIDString(id), e.Name, e.Context)})
+			lines = append(lines, line{e.Time - epoch, fmt.Sprintf("%s %s %s", jobid.ID(id).String(), e.Name, e.Context)})
 		}
 	}
 	sort.SliceStable(lines, func(i, k int) bool { return lines[i].at < lines[k].at })

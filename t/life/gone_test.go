@@ -112,6 +112,20 @@ func TestPluginGoneWhileAnotherMounts(t *testing.T) {
 	}
 }
 
+// An agent that is reloaded meanwhile is no reason to end the job.
+func TestPluginGoneAndAgentReloaded(t *testing.T) {
+	each(t, setup{Gone: true}, func(t *testing.T, w *world) {
+		id := w.rabbit(4)
+		w.reach(t, id, moments[1])
+		w.removePlugin()
+		w.reloadAgent(2, 300*time.Millisecond)
+		w.endsAlone(t, id)
+		if x := w.exceptions(id); len(x) > 0 || len(w.in.Drained()) > 0 {
+			t.Errorf("exceptions %v, drained %v\n%s", x, w.in.Drained(), w.dump())
+		}
+	})
+}
+
 // As many nodes may fail as tolerate says, without the plugin too.
 func TestPluginGoneAndNodeFails(t *testing.T) {
 	for tolerate := range 2 {

@@ -55,17 +55,18 @@ const (
 	reloadConfig
 	badConfig
 	steal
+	reloadAgent
 	kinds
 )
 
 var kindNames = [kinds]string{"submit", "cancel", "raise", "finish", "misbehave", "heal", "kill-agent", "unload-agent",
 	"load-agent", "lose-rank", "return-rank", "remove-plugin", "load-plugin", "restart-job-manager",
-	"restart-broker", "release", "remove-dws", "load-dws", "reload-config", "bad-config", "steal"}
+	"restart-broker", "release", "remove-dws", "load-dws", "reload-config", "bad-config", "steal", "reload-agent"}
 
 // weights of the actions.
 var weights = [kinds]int{submit: 30, cancel: 9, raise: 3, finish: 4, misbehave: 8, heal: 3, killAgent: 4,
 	unloadAgent: 2, loadAgent: 6, loseRank: 3, returnRank: 4, removePlugin: 3, loadPlugin: 4,
-	restartJobManager: 3, restartBroker: 1, release: 1, removeDWS: 2, loadDWS: 4, reloadConfig: 2, badConfig: 1, steal: 1}
+	restartJobManager: 3, restartBroker: 1, release: 1, removeDWS: 2, loadDWS: 4, reloadConfig: 2, badConfig: 1, steal: 1, reloadAgent: 3}
 
 // how a rabbit job's dws side goes.
 const (
@@ -118,6 +119,7 @@ func newHistory(seed uint64) history {
 		Once:         r.IntN(4) == 0,
 		NoReattach:   r.IntN(4) == 0,
 		LostAfter:    pick(r, 0, 0, 0, 300*time.Millisecond, 2*time.Second),
+		Kill:         pick(r, 0, 0, 3*serviceTimeout),
 		Gone:         r.IntN(4) == 0,
 		Sick:         r.IntN(4) == 0,
 	}}
@@ -271,6 +273,8 @@ func (w *world) do(a action) {
 		w.unloadAgent(rank)
 	case loadAgent:
 		w.loadAgents()
+	case reloadAgent:
+		w.reloadAgent(rank, time.Duration(a.b)*20*time.Millisecond)
 	case loseRank:
 		w.loseRank(rank)
 	case returnRank:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/hooks/phase"
 	"flux-burrow/t/embed"
 )
@@ -61,6 +62,9 @@ type jobSeen struct {
 	// blind: its mount or unmount began while the plugin was not there.
 	blind   bool
 	givenUp bool
+	// forgotten: no exec service knows it any more, since it was in CLEANUP when
+	// that was reloaded.
+	forgotten bool
 	// ignored and tolerate are the most lenient policy of its life.
 	ignored  bool
 	tolerate int
@@ -171,7 +175,7 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 	case "prolog-start", "epilog-start":
 		j.holds[description]++
 		if n := j.holds[description]; strings.HasPrefix(description, "burrow-") && (n < 1 || n > 1+j.stolen) {
-			v.violated("G3: %s of %s taken twice", description, embed.JobIDString(j.id))
+			v.violated("G3: %s of %s taken twice", description, jobid.ID(j.id).String())
 		}
 		if description == "burrow-prolog" {
 			j.unwatched = false
@@ -182,7 +186,7 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 			j.freed = v.now()
 		}
 		if j.holds[description] < 0 && strings.HasPrefix(description, "burrow-") {
-			v.violated("G3: %s of %s finished without a start", description, embed.JobIDString(j.id))
+			v.violated("G3: %s of %s finished without a start", description, jobid.ID(j.id).String())
 		}
 		if description == thief {
 			j.stolen++
@@ -192,14 +196,14 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 		}
 		if description == "dws-epilog" && j.alloc && j.ended && v.pluginUp && v.now()-v.pluginSince > 300*time.Millisecond &&
 			j.holds["burrow-epilog"] == 0 {
-			v.violated("G4: %s goes on before its services are idle", embed.JobIDString(j.id))
+			v.violated("G4: %s goes on before its services are idle", jobid.ID(j.id).String())
 		}
 		if description == "dws-epilog" && gjson.Get(e.Context, "status").Int() != 0 {
 			j.givenUp = true
 		}
 	case "dws_environment":
 		if j.rabbit && v.settled() && j.holds["dws-setup"] > 0 && !j.cleanup && !j.start && j.holds["burrow-prolog"] == 0 {
-			v.violated("G1: %s is mounted, and burrow does not hold it", embed.JobIDString(j.id))
+			v.violated("G1: %s is mounted, and burrow does not hold it", jobid.ID(j.id).String())
 		}
 		j.env = true
 	case "start":
@@ -263,6 +267,7 @@ func (v *witness) reread() {
 			j.freed = old.freed
 		}
 		j.unwatched, j.orphaned = old.unwatched, old.orphaned
+		j.forgotten = old.forgotten || j.cleanup
 		v.jobs[id] = j
 	}
 }
@@ -290,7 +295,7 @@ func (v *witness) tasks(id embed.JobID, ranks []int, running bool) {
 		}
 	}
 	if len(bad) > j.tolerate {
-		v.violated("G1: tasks of %s start with %s up", embed.JobIDString(id), strings.Join(up, ", "))
+		v.violated("G1: tasks of %s start with %s up", jobid.ID(id).String(), strings.Join(up, ", "))
 	}
 }
 
@@ -317,12 +322,12 @@ func (v *witness) starts(p place) {
 		return
 	}
 	for _, j := range v.jobs {
-		if !j.running || !slices.Contains(j.ranks, p.rank) || j.cleanup || j.unwatched || v.w.Shared {
+		if !j.running || !slices.Contains(j.ranks, p.rank) || j.forgotten || j.unwatched || v.w.Shared {
 			continue
 		}
 		for _, s := range v.w.cfg.Services {
 			if s.Unit == p.unit && !s.Up.Has(phase.Run) {
-				v.violated("G1: %s is started on rank %d while %s runs", p.unit, p.rank, embed.JobIDString(j.id))
+				v.violated("G1: %s is started on rank %d while %s runs", p.unit, p.rank, jobid.ID(j.id).String())
 			}
 		}
 	}
@@ -353,7 +358,7 @@ func (v *witness) stops(p place) {
 					x.since = max(x.since, v.pluginSince+settle)
 				}
 				if s.Up.Has(x.p) && x.since != never && x.since+way < now {
-					v.violated("G2: %s is stopped on rank %d in the %s of %s", p.unit, p.rank, x.p, embed.JobIDString(j.id))
+					v.violated("G2: %s is stopped on rank %d in the %s of %s", p.unit, p.rank, x.p, jobid.ID(j.id).String())
 				}
 			}
 		}

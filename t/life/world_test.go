@@ -36,6 +36,7 @@ type setup struct {
 	EpilogLimit  time.Duration // dws's epilog-timeout
 	Once         bool          // dws's service does not repeat itself
 	LostAfter    time.Duration
+	Kill         time.Duration // from an exception to the end of the tasks
 	NoReattach   bool
 	// Gone: once the plugin is removed, it is not loaded again before the very
 	// end.
@@ -112,6 +113,9 @@ func newWorld(s setup) *world {
 	if s.Size == 0 {
 		s.Size = 4
 	}
+	if s.Kill == 0 {
+		s.Kill = 30 * time.Millisecond
+	}
 	w := &world{setup: s, giveUp: map[embed.JobID]bool{}, noEnv: map[embed.JobID]bool{}, setupFail: map[embed.JobID]bool{},
 		blind: map[int]bool{}}
 	text := s.toml()
@@ -123,7 +127,7 @@ func newWorld(s setup) *world {
 		OnEvent: w.witness.event,
 		ExecDelay: func(_ embed.JobID, p embed.ExecPhase) time.Duration {
 			if p == embed.ExecKill {
-				return 30 * time.Millisecond
+				return s.Kill
 			}
 			return 5 * time.Millisecond
 		},
@@ -385,6 +389,16 @@ func (w *world) unloadAgent(rank int) {
 	if w.live(rank) {
 		w.blame(rank, agentGone...)
 		w.agents[rank].Unload()
+	}
+}
+
+// reloadAgent is flux module reload: for a moment there is no agent, which is
+// no reason for anything.
+func (w *world) reloadAgent(rank int, gap time.Duration) {
+	if w.live(rank) {
+		w.agents[rank].Unload()
+		w.advance(gap)
+		w.loadAgent(rank)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/module/sched/jobspec"
 	"flux-burrow/module/sched/queue"
 	"flux-burrow/module/sched/resource"

@@ -7,7 +7,7 @@ package queue
 import (
 	"sort"
 
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/module/sched/jobspec"
 	"flux-burrow/module/sched/resource"
 )

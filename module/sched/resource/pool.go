@@ -3,7 +3,7 @@
 package resource
 
 import (
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"
 )

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/module/sched/jobspec"
 	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"

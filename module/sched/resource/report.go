@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"flux-burrow/module/sched/jobid"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"
 )

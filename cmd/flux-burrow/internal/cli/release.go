@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"flux-burrow/cmd/flux-burrow/internal/jobid"
+	"flux-burrow/cmd/flux-burrow/internal/term"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/hooks/wire"
 )
 
@@ -49,7 +50,7 @@ func (a *app) runRelease(arg string) error {
 	slices.SortFunc(r.Released, func(a, b wire.JobRanks) int { return cmp.Compare(a.ID, b.ID) })
 	for _, j := range r.Released {
 		fmt.Fprintf(a.out, "released ranks %s, kept up since the unmount of job %s was given up\n",
-			j.Ranks, jobid.Format(j.ID, jobid.ASCII()))
+			j.Ranks, jobid.ID(j.ID).Text(term.ASCII()))
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"flux-burrow/cmd/flux-burrow/internal/jobid"
 	"flux-burrow/cmd/flux-burrow/internal/status"
 	"flux-burrow/cmd/flux-burrow/internal/term"
 	"flux-burrow/hooks/wire"
@@ -64,7 +63,7 @@ func (a *app) runStatus(args []string, asJSON bool) error {
 	if asJSON {
 		_, err = fmt.Fprintln(a.out, answer)
 	} else {
-		err = status.Write(a.out, &st, status.Options{ASCII: jobid.ASCII(), Color: term.Color(a.out)})
+		err = status.Write(a.out, &st, status.Options{ASCII: term.ASCII(), Color: term.Color(a.out)})
 	}
 	if err != nil {
 		return fmt.Errorf("status: %w", err)

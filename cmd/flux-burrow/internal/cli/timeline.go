@@ -15,8 +15,8 @@ import (
 
 	"flux-burrow/cmd/flux-burrow/internal/chart"
 	"flux-burrow/cmd/flux-burrow/internal/client"
-	"flux-burrow/cmd/flux-burrow/internal/jobid"
 	"flux-burrow/cmd/flux-burrow/internal/term"
+	"flux-burrow/hooks/jobid"
 )
 
 type timelineOptions struct {
@@ -65,7 +65,7 @@ func (a *app) runTimeline(args []string, o timelineOptions) error {
 		if o.width <= 0 {
 			o.width = term.Width(a.out)
 		}
-		err = c.Text(a.out, chart.TextOptions{Width: o.width, ASCII: jobid.ASCII(), Color: term.Color(a.out)})
+		err = c.Text(a.out, chart.TextOptions{Width: o.width, ASCII: term.ASCII(), Color: term.Color(a.out)})
 	}
 	if err != nil {
 		return fmt.Errorf("timeline: %w", err)
@@ -76,12 +76,12 @@ func (a *app) runTimeline(args []string, o timelineOptions) error {
 // eventlog gets the events from where the options say, the job's name, and the
 // time until which an active job's chart goes: 0 for its last event.
 func (a *app) eventlog(args []string, o timelineOptions) (name, log string, now float64, err error) {
-	var id uint64
+	var id jobid.ID
 	if len(args) > 0 {
 		if id, err = jobid.Parse(args[0]); err != nil {
 			return "", "", 0, usagef("timeline: %w", err)
 		}
-		name = jobid.Format(id, jobid.ASCII() && o.svg == "")
+		name = id.Text(term.ASCII() && o.svg == "")
 	}
 	if o.eventlog != "" {
 		data, file, err := a.read(o.eventlog)
@@ -112,11 +112,11 @@ func (a *app) eventlog(args []string, o timelineOptions) (name, log string, now 
 
 // lookup reads a job's eventlog: by job-info, which lets users read those of
 // their own jobs, or from the KVS where that is not loaded.
-func lookup(c *client.Client, id uint64) (string, error) {
+func lookup(c *client.Client, id jobid.ID) (string, error) {
 	payload := fmt.Sprintf(`{"id":%d,"keys":["eventlog"],"flags":0}`, id)
 	answer, err := c.RPC(client.Any, "job-info.lookup", payload)
 	if errors.Is(err, syscall.ENOSYS) {
-		return c.Lookup(jobid.Key(id, "eventlog"))
+		return c.Lookup(id.Key("eventlog"))
 	}
 	if err != nil {
 		return "", err

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"flux-burrow/cmd/flux-burrow/internal/jobid"
 	"flux-burrow/hooks/control"
+	"flux-burrow/hooks/jobid"
 	"flux-burrow/hooks/wire"
 	"flux-burrow/rv1reader/idset"
 )
@@ -85,7 +85,7 @@ func jobs(needs []wire.Need, ascii bool) string {
 			words = append(words, fmt.Sprintf("and %d more", len(needs)-i))
 			break
 		}
-		words = append(words, need.Phase.String()+" "+jobid.Format(need.ID, ascii))
+		words = append(words, need.Phase.String()+" "+jobid.ID(need.ID).Text(ascii))
 	}
 	return strings.Join(words, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -31,6 +32,21 @@ func Width(w io.Writer) int {
 func Color(w io.Writer) bool {
 	_, tty := columns(w)
 	return tty && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// ASCII tells whether the environment can't show more than ASCII, by the
+// variables that setlocale(3) goes by and Flux's own.
+func ASCII() bool {
+	if os.Getenv("FLUX_F58_FORCE_ASCII") != "" {
+		return true
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := os.Getenv(name); v != "" {
+			v = strings.ToUpper(v)
+			return !strings.Contains(v, "UTF-8") && !strings.Contains(v, "UTF8")
+		}
+	}
+	return true
 }
 
 func columns(w io.Writer) (n int, tty bool) {

@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: LGPL-3.0-or-later
 
-// Package jobid reads job ids in the forms in which Flux writes them (RFC 19).
 package jobid
 
 import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"os"
 	"strconv"
 	"strings"
-
-	"flux-burrow/hooks"
 )
 
-const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-
 // Parse reads F58 (ƒ2oLkTLb or f2oLkTLb), decimal, hexadecimal (0x...), dotted
-// hexadecimal (0000.0004.8a00.0000) and the KVS form (job.0000....).
-func Parse(s string) (uint64, error) {
+// hexadecimal (0000.0004.8a00.0000) and the KVS form (job.0000....), all of RFC 19
+// or RFC 16.
+func Parse(s string) (ID, error) {
 	id, err := parse(strings.TrimSpace(s))
 	if err != nil {
 		return 0, fmt.Errorf("%q is no job id: %w", s, err)
 	}
-	return id, nil
+	return ID(id), nil
 }
 
 func parse(s string) (uint64, error) {
@@ -87,34 +82,4 @@ func dothex(s string) (uint64, error) {
 		id = id<<16 | n
 	}
 	return id, nil
-}
-
-// Format writes F58; ascii has it begin with f, for terminals that don't know
-// the ƒ.
-func Format(id uint64, ascii bool) string {
-	f58 := hooks.F58(id)
-	if ascii {
-		return "f" + strings.TrimPrefix(f58, "ƒ")
-	}
-	return f58
-}
-
-// Key gives the KVS key of one of the job's data (RFC 16).
-func Key(id uint64, name string) string {
-	return fmt.Sprintf("job.%04x.%04x.%04x.%04x.%s", id>>48, id>>32&0xffff, id>>16&0xffff, id&0xffff, name)
-}
-
-// ASCII tells whether the environment can't show more than ASCII, by the
-// variables that setlocale(3) goes by and Flux's own.
-func ASCII() bool {
-	if os.Getenv("FLUX_F58_FORCE_ASCII") != "" {
-		return true
-	}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := os.Getenv(name); v != "" {
-			v = strings.ToUpper(v)
-			return !strings.Contains(v, "UTF-8") && !strings.Contains(v, "UTF8")
-		}
-	}
-	return true
 }

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestForms(t *testing.T) {
+func TestParse(t *testing.T) {
 	const id = 53150220288
 	for _, s := range []string{
 		"ƒ2PyhmmR", "f2PyhmmR", "53150220288", "0xc60000000", "0XC60000000", "0000.000c.6000.0000",
@@ -48,47 +48,16 @@ func TestRefused(t *testing.T) {
 
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		id := rapid.Uint64().Draw(t, "id")
+		id := ID(rapid.Uint64().Draw(t, "id"))
 		for _, s := range []string{
-			Format(id, false), Format(id, true), strings.TrimSuffix(Key(id, "R"), ".R"),
+			id.String(), id.Text(true), id.Decimal(), strings.TrimSuffix(id.Key("R"), ".R"),
 		} {
 			if got, err := Parse(s); err != nil || got != id {
 				t.Fatalf("%s: %d, %v", s, got, err)
 			}
 		}
 	})
-	if got, err := Parse(Format(math.MaxUint64, true)); err != nil || got != math.MaxUint64 {
+	if got, err := Parse(ID(math.MaxUint64).Text(true)); err != nil || got != math.MaxUint64 {
 		t.Errorf("%d, %v", got, err)
-	}
-}
-
-func TestKey(t *testing.T) {
-	if got := Key(53150220288, "eventlog"); got != "job.0000.000c.6000.0000.eventlog" {
-		t.Error(got)
-	}
-}
-
-func TestASCII(t *testing.T) {
-	set := func(all, ctype, lang string) {
-		t.Setenv("LC_ALL", all)
-		t.Setenv("LC_CTYPE", ctype)
-		t.Setenv("LANG", lang)
-	}
-	t.Setenv("FLUX_F58_FORCE_ASCII", "")
-	set("", "", "en_US.UTF-8")
-	if ASCII() {
-		t.Error("LANG=en_US.UTF-8")
-	}
-	set("C", "", "en_US.UTF-8")
-	if !ASCII() {
-		t.Error("LC_ALL=C")
-	}
-	set("", "", "C.utf8")
-	if ASCII() {
-		t.Error("LANG=C.utf8")
-	}
-	t.Setenv("FLUX_F58_FORCE_ASCII", "1")
-	if !ASCII() {
-		t.Error("FLUX_F58_FORCE_ASCII")
 	}
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-or-later
 
-// Package jobid writes job ids as the rest of Flux does.
+// Package jobid reads and writes job ids in the forms that Flux gives them.
 package jobid
 
 import (
 	"strconv"
-	"unicode/utf8"
+	"strings"
 )
 
 // ID is a job id, a FLUID (RFC 19): 64 bits that rise with the time of
@@ -26,7 +26,16 @@ func (id ID) String() string {
 			break
 		}
 	}
-	return string(utf8.AppendRune(nil, 'ƒ')) + string(b[i:])
+	return "ƒ" + string(b[i:])
+}
+
+// Text gives the F58 form; with ascii it begins with f, for terminals that
+// don't know the ƒ.
+func (id ID) Text(ascii bool) string {
+	if ascii {
+		return "f" + strings.TrimPrefix(id.String(), "ƒ")
+	}
+	return id.String()
 }
 
 // Decimal gives the form that JSON payloads use.
