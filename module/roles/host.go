@@ -118,7 +118,7 @@ func (o *host) lost(ranks *idset.Set) {
 	}
 	slices.SortFunc(ended, func(a, b call) int { return cmp.Compare(a.n, b.n) })
 	for _, c := range ended {
-		c.done("", &flux.Error{Num: syscall.EHOSTUNREACH})
+		c.done("", &flux.Error{Num: syscall.EHOSTUNREACH, Text: "No route to host"})
 	}
 }
 
