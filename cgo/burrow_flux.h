@@ -31,6 +31,7 @@
 #pragma weak flux_jobtap_epilog_start
 #pragma weak flux_jobtap_epilog_finish
 
+char *burrow_conf (flux_t *h);
 void burrow_log (flux_t *h, int level, const char *text);
 
 flux_watcher_t *burrow_timer_create (flux_reactor_t *r,

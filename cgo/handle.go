@@ -66,6 +66,19 @@ func (h *Handle) Attr(name string) (string, bool) {
 	return C.GoString(value), true
 }
 
+// Config gives the configuration that the broker gave this module when it was
+// loaded, as JSON. Unlike a request to the config service it waits for nobody,
+// which a module that is being loaded must not: that service waits for each
+// module when the configuration is reloaded. Implements flux_get_conf(3).
+func (h *Handle) Config() (string, error) {
+	text, err := C.burrow_conf(h.h)
+	if text == nil {
+		return "", failed(err)
+	}
+	defer C.free(unsafe.Pointer(text))
+	return C.GoString(text), nil
+}
+
 // ModuleName gives the name under which the broker loaded this module, or "".
 // Implements flux_aux_get(3) of "flux::name" (RFC 5).
 func (h *Handle) ModuleName() string {

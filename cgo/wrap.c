@@ -5,8 +5,28 @@
  * libflux has one C function here that calls its Go body in callback.go; the
  * void pointer that libflux carries is the uintptr_t of a runtime/cgo Handle.
  */
+#include <errno.h>
+
 #include "burrow_flux.h"
 #include "_cgo_export.h"
+
+/* Of jansson, which libflux-core is made with and has loaded.  Its result is
+ * the caller's to free.
+ */
+char *json_dumps (const void *json, size_t flags);
+
+char *burrow_conf (flux_t *h)
+{
+    const flux_conf_t *conf;
+    void *o;
+    char *s;
+
+    if (!(conf = flux_get_conf (h)) || flux_conf_unpack (conf, NULL, "o", &o) < 0)
+        return NULL;
+    if (!(s = json_dumps (o, 0)))
+        errno = ENOMEM;
+    return s;
+}
 
 void burrow_log (flux_t *h, int level, const char *text)
 {

@@ -66,6 +66,21 @@ test_expect_success 'a bad configuration refuses the reload, with the key' '
 	cp good.toml "$DIR/conf/burrow.toml" &&
 	flux config reload
 '
+test_expect_success 'one that another part of the job manager refuses changes nothing' '
+	service_conf | sed "1i [burrow]\\ntolerate = 1\\nenable = false" > "$DIR/conf/burrow.toml" &&
+	printf "[job-manager.housekeeping]\nrelease-after = \"x\"\n" >> "$DIR/conf/burrow.toml" &&
+	test_must_fail flux config reload 2> err && cat err && grep release-after err &&
+	wait_for 10 eval "flux dmesg | grep refused.by.another.part" &&
+	flux jobtap query burrow.so | grep "\"enabled\":true" &&
+	cp good.toml "$DIR/conf/burrow.toml" && flux config reload
+'
+test_expect_success 'the module is loaded while the configuration is reloaded' '
+	for i in $(seq 40); do
+		echo "{\"burrow\":{\"tolerate\":$((i % 3))}}" | flux config load || : > conf.failed
+	done &
+	for i in $(seq 10); do flux module reload "$SO" || return 1; done &&
+	wait && ! test -e conf.failed && flux config reload
+'
 test_expect_success 'and refuses the load' '
 	flux jobtap remove burrow.so &&
 	flux module remove burrow &&

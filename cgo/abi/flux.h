@@ -35,6 +35,8 @@ typedef struct flux_future flux_future_t;
 typedef struct flux_kvs_txn flux_kvs_txn_t;
 typedef struct flux_plugin flux_plugin_t;
 typedef struct flux_plugin_arg flux_plugin_arg_t;
+typedef struct flux_conf flux_conf_t;
+typedef struct flux_error flux_error_t;
 typedef uint64_t flux_jobid_t;
 
 struct flux_match {
@@ -82,6 +84,11 @@ flux_reactor_t *flux_get_reactor (flux_t *h);
 void *flux_aux_get (flux_t *h, const char *name);
 int flux_aux_set (flux_t *h, const char *name, void *aux, flux_free_f destroy);
 const char *flux_attr_get (flux_t *h, const char *name);
+const flux_conf_t *flux_get_conf (flux_t *h);
+int flux_conf_unpack (const flux_conf_t *conf,
+                      flux_error_t *error,
+                      const char *fmt,
+                      ...);
 int flux_get_rank (flux_t *h, uint32_t *rank);
 int flux_get_size (flux_t *h, uint32_t *size);
 int flux_log (flux_t *h, int level, const char *fmt, ...);

@@ -48,9 +48,9 @@ func StartAgent(h *flux.Handle, args []string) (stop func(), err error) {
 }
 
 func (r *agentRole) start() error {
-	conf, err := r.wait("config.get", "{}", startLimit)
+	conf, err := r.h.Config()
 	if err != nil {
-		return fmt.Errorf("config.get: %w", err)
+		return fmt.Errorf("configuration: %w", err)
 	}
 	if r.cfg, err = config.Parse([]byte(conf)); err != nil {
 		return &flux.Error{Num: syscall.EINVAL, Text: err.Error()}

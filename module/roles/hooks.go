@@ -5,6 +5,7 @@ package roles
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"syscall"
 
 	"github.com/tidwall/gjson"
@@ -24,6 +25,8 @@ type hooksRole struct {
 	hooks *hooks.Hooks
 	// pending are requests that are not answered yet.
 	pending map[*flux.Request]struct{}
+	// configured counts new configurations.
+	configured int
 }
 
 // Hooks sets the jobtap plugin up. It lives until the plugin is removed.
@@ -112,7 +115,33 @@ func (r *hooksRole) configure(_ string, args *flux.Args) error {
 		return nil
 	}
 	r.hooks.Reconfigure(cfg)
+	r.confirm(cfg)
 	return nil
+}
+
+// confirm asks whether a new configuration has come to stay. A part of the job
+// manager that gets it later may refuse it, or another plugin, which nobody
+// tells. The config service answers when that is decided.
+func (r *hooksRole) confirm(cfg *config.Config) {
+	r.configured++
+	n := r.configured
+	r.Call(flux.NodeAny, "config.get", "{}", r.limit, func(payload string, err error) {
+		if n != r.configured {
+			return // there is a newer one
+		}
+		var now *config.Config
+		if err == nil {
+			now, err = config.Parse([]byte(payload))
+		}
+		switch {
+		case err != nil:
+			r.Log(flux.LogErr, "config.get: %v: can't tell whether the new configuration holds", err)
+		case !reflect.DeepEqual(now, cfg):
+			r.Log(flux.LogWarning, "the new configuration was refused by another part of Flux: the one before is back")
+			r.limit = now.ServiceTimeout
+			r.hooks.Reconfigure(now)
+		}
+	})
 }
 
 // query answers flux jobtap query.

@@ -19,8 +19,11 @@ type broker struct {
 	config          string
 	updates         int
 	updating, again bool
-	services        map[string]*Handle
-	modules         []*Module
+	// changing counts updates under way, getters wait for their end.
+	changing int
+	getters  []*Msg
+	services map[string]*Handle
+	modules  []*Module
 	// self is the broker's own end: it answers what can't be routed.
 	self *Handle
 	// monitors are requests to be told of the children's states.

@@ -34,6 +34,36 @@ const char *flux_attr_get (flux_t *h, const char *name)
     return embed_ptr ((void *)val, err);
 }
 
+const flux_conf_t *flux_get_conf (flux_t *h)
+{
+    int err = 0;
+    const char *text = embedGoConf (h, &err);
+    return embed_ptr ((void *)text, err);
+}
+
+/* All of it, as an object: here, as in json_dumps, that is its text. */
+int flux_conf_unpack (const flux_conf_t *conf,
+                      flux_error_t *error,
+                      const char *fmt,
+                      ...)
+{
+    va_list ap;
+
+    if (!conf || strcmp (fmt, "o") != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    va_start (ap, fmt);
+    *va_arg (ap, const void **) = conf;
+    va_end (ap);
+    return 0;
+}
+
+char *json_dumps (const void *json, size_t flags)
+{
+    return strdup (json);
+}
+
 int flux_get_rank (flux_t *h, uint32_t *rank)
 {
     uint32_t size;

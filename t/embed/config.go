@@ -63,6 +63,13 @@ func (in *Instance) configure(rank int, conf string, done func(error)) {
 		done(nil)
 		return
 	}
+	b.changing++
+	decided := done
+	done = func(err error) {
+		b.changing--
+		b.answerGetters(in.lookup(rank, "config"))
+		decided(err)
+	}
 	var names, updated []string
 	for _, m := range b.modules {
 		names = append(names, m.Name)
@@ -121,6 +128,31 @@ func (in *Instance) configure(rank int, conf string, done func(error)) {
 	next()
 }
 
+// getConfig answers config.get. The config module waits for each module that it
+// updates, so it answers when a change that is under way is decided.
+func (b *broker) getConfig(r *Request) {
+	if b.changing == 0 {
+		r.Respond(b.config)
+		return
+	}
+	r.Msg.incref()
+	b.getters = append(b.getters, r.Msg)
+}
+
+func (b *broker) answerGetters(h *Handle) {
+	if b.changing > 0 {
+		return
+	}
+	list := b.getters
+	b.getters = nil
+	for _, m := range list {
+		if h != nil {
+			h.respond(m, b.config, true)
+		}
+		m.decref()
+	}
+}
+
 // followConfig has a broker take what the one above it has, now that this
 // changed. It makes one update at a time.
 func (in *Instance) followConfig(rank int) {
@@ -157,6 +189,8 @@ func (in *Instance) followConfig(rank int) {
 // before its modules are loaded.
 func (b *broker) joined(config string) {
 	b.updates++
+	b.changing = 0
+	b.answerGetters(nil)
 	b.config, b.updating, b.again = config, false, false
 }
 

@@ -41,6 +41,7 @@ type Handle struct {
 	aux      auxList
 	cname    *C.char
 	cattrs   map[string]*C.char
+	cconf    *C.char
 	handlers []*msgHandler
 	methods  map[string][]*msgHandler
 	futures  map[uint32]*Future
@@ -103,6 +104,7 @@ func (h *Handle) close(orderly bool) {
 	h.stash = nil
 	h.in.reclaim(h, orderly)
 	cfree(h.cname)
+	cfree(h.cconf)
 	for _, c := range h.cattrs {
 		cfree(c)
 	}
@@ -195,6 +197,22 @@ func embedGoGetRank(p unsafe.Pointer, rank, size *C.uint32_t) C.int {
 	}
 	*rank, *size = C.uint32_t(h.rank), C.uint32_t(len(h.in.brokers))
 	return 0
+}
+
+// embedGoConf is the configuration that the broker gave to what has the handle:
+// that of its load.
+//
+//export embedGoConf
+func embedGoConf(p unsafe.Pointer, err *C.int) *C.char {
+	h := object[Handle](p, kindHandle)
+	if h == nil {
+		*err = C.EINVAL
+		return nil
+	}
+	if h.cconf == nil {
+		h.cconf = cstring(h.in.brokers[h.rank].config)
+	}
+	return h.cconf
 }
 
 //export embedGoAttrGet

@@ -81,6 +81,14 @@ func init() {
 				r.RespondError(syscall.EINVAL, err.Error())
 				return
 			}
+			// A part of the job manager that comes later may refuse it, when plugins
+			// have it already; they are not told (seen on 0.88).
+			if d := jsonGet(r.Payload(), "job-manager.housekeeping.release-after"); d.Exists() {
+				if _, err := time.ParseDuration(d.Str); err != nil {
+					r.RespondError(syscall.EINVAL, "job-manager.housekeeping.release-after FSD parse error")
+					return
+				}
+			}
 			jm.in.configureQueues(r.Payload())
 			r.Respond("")
 		},

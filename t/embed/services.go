@@ -18,7 +18,7 @@ func (in *Instance) newServices() {
 			unknownMethod(r)
 			return
 		}
-		r.Respond(in.brokers[r.Rank()].config)
+		in.brokers[r.Rank()].getConfig(r)
 	}}
 	in.builtins["overlay"] = &builtin{serve: in.overlayRequest}
 	in.builtins["job-info"] = &builtin{leader: true, serve: in.jobInfoRequest}

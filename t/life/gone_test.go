@@ -205,6 +205,7 @@ func TestReloadInEachPhase(t *testing.T) {
 			"raise":        func(w *world) { w.reload(setup{OnFailure: "raise", Tolerate: 1}) },
 			"refused":      func(w *world) { w.badReload(0) },
 			"taken back":   func(w *world) { w.badReload(2) },
+			"housekeeping": func(w *world) { w.badReload(3) },
 			"there, again": func(w *world) { w.reload(setup{Services: idle}); w.reload(setup{}) },
 		} {
 			t.Run(m.name+"/"+name, func(t *testing.T) {

@@ -140,6 +140,25 @@ func TestServiceFails(t *testing.T) {
 	}
 }
 
+// A configuration that is refused changes nothing, whoever refuses it, though
+// the plugin may have had it already.
+func TestRefusedConfiguration(t *testing.T) {
+	for n := range 5 {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			each(t, setup{Tolerate: 2}, func(t *testing.T, w *world) {
+				w.badReload(n) // with tolerate = 0, where it is about others
+				w.advance(time.Second)
+				w.nodes.set(fault{place{2, theUnit}, "stop"}, fails)
+				id := w.rabbit(4)
+				w.ends(t, id)
+				if x := w.exceptions(id); len(x) > 0 {
+					t.Errorf("exceptions %v", x)
+				}
+			})
+		})
+	}
+}
+
 func TestAgentMissing(t *testing.T) {
 	each(t, setup{}, func(t *testing.T, w *world) {
 		w.advance(time.Minute)

@@ -251,7 +251,7 @@ func (w *world) badReload(n int) {
 	good := w.setup
 	good.Tolerate = n / 8 % 3
 	text := good.toml() + "[other]\nbad = true\n"
-	switch n % 4 {
+	switch n % 5 {
 	case 0:
 		text = "[burrow]\nservice-timout = \"1s\"\n"
 	case 1:
@@ -260,6 +260,8 @@ func (w *world) badReload(n int) {
 		good.Services = []service{{"jitter.service", `"mount"`}}
 		good.NoStatus = !good.NoStatus
 		text = good.toml() + "[other]\nbad = true\n"
+	case 3:
+		text = good.toml() + "[job-manager.housekeeping]\nrelease-after = \"x\"\n"
 	}
 	if err := w.in.ConfigReload(text); err == nil {
 		w.violated("a bad configuration is taken")
@@ -267,7 +269,7 @@ func (w *world) badReload(n int) {
 	if w.in.Config() != before {
 		w.violated("a configuration that is refused stays")
 	}
-	if n%4 > 1 {
+	if n%5 > 1 {
 		w.reloaded = w.now()
 	}
 }
