@@ -215,6 +215,22 @@ func (h *Hooks) Run(args string) {
 		h.fault("%s: subscribe: %v", idString(j.id), err)
 	}
 	h.move(w, t.next, t.effects, true)
+	if j.rabbit {
+		h.after(dwsWait, func() { h.missDWS(w) })
+	}
+}
+
+// dwsWait is how long dws may take to hold a job's prolog, or to have mounted
+// its file systems, until somebody is told that it does neither.
+const dwsWait = time.Second
+
+// missDWS tells of a rabbit job that dws does nothing for. It waits all the
+// same: without its file systems it is not to run.
+func (h *Hooks) missDWS(w *window) {
+	if w.state == Mounting && !w.facts.held(dwsSetup) && !w.facts.environment {
+		h.host.Log(logWarning, "%s: a rabbit job, and no hold %s on it: is the dws-jobtap.so plugin loaded? "+
+			"It waits for %s or a cancel", idString(w.id), dwsSetup, environmentEvent)
+	}
 }
 
 // Cleanup takes job.state.cleanup of the current job.

@@ -157,6 +157,27 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
+// A rabbit job that dws does nothing for waits, and somebody is told why.
+func TestNoDWSIsTold(t *testing.T) {
+	f, h := newHooks(t, nil)
+	f.log = nil
+	h.Run(runArgs(1, true, "0"))
+	rabbit(h, 2, "1")
+	rabbit(h, 3, "2")
+	environment(h, 3)
+	h.Run(runArgs(4, false, "3"))
+	f.pass(time.Minute)
+	var told []string
+	for _, line := range f.log {
+		if strings.Contains(line, dwsSetup) {
+			told = append(told, line)
+		}
+	}
+	if len(told) != 1 || !strings.HasPrefix(told[0], idString(1)) || f.open["1 "+prologName] != 1 {
+		t.Errorf("told %q, open %s", told, f.opened())
+	}
+}
+
 // A job that gets an exception after the start request is out may still come
 // up: its services stay down until the exec service has said what became of it.
 func TestExceptionOnTheWayToStart(t *testing.T) {
