@@ -17,12 +17,11 @@ import (
 // nodes take their time to join. That is no failure of theirs. So for
 // service-timeout after a load a rank without an agent is absent, where it had
 // one before or its job's window was resumed, and none was heard of yet: what
-// is asked of it waits. An
-// agent that comes up asks what is wanted; what is still absent at the end is
-// asked once more, and then judged as any other.
+// is asked of it waits. An agent that comes up asks what is wanted; what is
+// still absent at the end is asked once more, and then judged as any other.
 //
-// An agent that is reloaded is gone for a moment too. So a rank whose agent was
-// heard of and then is not there gets reloadGrace, once.
+// An agent that is reloaded is gone for a moment too. So a rank that had an agent
+// and has none gets reloadGrace, once.
 
 // excuse takes absent ranks out of an answer to a wish, and notes them.
 func (h *Hooks) excuse(w *window, p phase.Phase, r *wire.SetResponse) {
@@ -42,7 +41,7 @@ func (h *Hooks) excuse(w *window, p phase.Phase, r *wire.SetResponse) {
 			absent = absent.Difference(h.present)
 		}
 		if f.Reason == wire.NotLoaded {
-			h.leave(f.Ranks.Intersect(h.present).Difference(h.gone))
+			h.leave(f.Ranks.Intersect(h.managed).Difference(h.gone))
 			absent.AddSet(f.Ranks.Intersect(h.returning))
 		}
 		if left := f.Ranks.Difference(absent); !left.Empty() {

@@ -26,7 +26,7 @@ const (
 // not answer yet: tasks may come up in spite of the exception. It answers with
 // a release where they do not.
 func (w *window) starting() bool {
-	return (w.state == Running || w.state == OtherRunning) && w.seen == nil &&
+	return (w.state == Running || w.state == OtherRunning) &&
 		!w.facts.started && !w.facts.ended && w.facts.open() == 0
 }
 

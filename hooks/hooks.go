@@ -79,6 +79,8 @@ type Hooks struct {
 	cfg  *config.Config
 
 	windows map[uint64]*window
+	// subscribed are active jobs whose events are told.
+	subscribed map[uint64]bool
 	// passed are active jobs without a window, see passed.go.
 	passed map[uint64]passed
 	// kept are jobs whose unmount was given up.
@@ -151,13 +153,15 @@ func New(host Host, cfg *config.Config) *Hooks {
 		cfg:     cfg,
 		windows: map[uint64]*window{},
 		passed:  map[uint64]passed{},
-		kept:    map[uint64]*keep{},
-		unclean: idset.New(),
-		managed: idset.New(),
-		present: idset.New(),
-		verify:  idset.New(),
-		gone:    idset.New(),
-		timers:  map[*func()]bool{},
+
+		subscribed: map[uint64]bool{},
+		kept:       map[uint64]*keep{},
+		unclean:    idset.New(),
+		managed:    idset.New(),
+		present:    idset.New(),
+		verify:     idset.New(),
+		gone:       idset.New(),
+		timers:     map[*func()]bool{},
 
 		returning: idset.New(),
 

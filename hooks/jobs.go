@@ -78,10 +78,7 @@ func (h *Hooks) New(args string) {
 		// Without R it never ran.
 		return
 	}
-	if !h.cfg.Enable {
-		h.passed[j.id] = passed{j.rabbit, ranks}
-		return
-	}
+	// With enable = false too: an earlier load may have left a hold.
 	h.resumeLater(j.id, j.rabbit, ranks)
 }
 
@@ -89,13 +86,23 @@ func (h *Hooks) New(args string) {
 func (h *Hooks) resumeLater(id uint64, rabbit bool, ranks *idset.Set) {
 	w := &window{id: id, rabbit: rabbit, state: Reading, ranks: ranks, failed: idset.New(), seen: map[stamp]bool{}, resumed: true}
 	h.windows[id] = w
-	if err := h.host.Subscribe(id); err != nil {
-		h.fault("%s: subscribe: %v", idString(id), err)
-	}
+	h.subscribe(id)
 	h.reading++
 	h.queue = append(h.queue, id)
 	if h.loading == 0 && len(h.queue) <= maxReading {
 		h.startReading(id)
+	}
+}
+
+// subscribe asks for the events of a job. It may come to have a window more than
+// once; a second subscription would have each event told twice.
+func (h *Hooks) subscribe(id uint64) {
+	if h.subscribed[id] {
+		return
+	}
+	h.subscribed[id] = true
+	if err := h.host.Subscribe(id); err != nil {
+		h.fault("%s: subscribe: %v", idString(id), err)
 	}
 }
 
@@ -165,6 +172,11 @@ func (h *Hooks) resume(w *window, text string) {
 		w.facts.count(epilogName, 1, 0)
 	}
 	w.facts.stolen = false
+	if !h.cfg.Enable && !w.prolog && !w.epilog {
+		h.passed[w.id] = passed{w.rabbit, w.ranks}
+		h.drop(w)
+		return
+	}
 	state, do := resume(w.facts, w.rabbit, h.cfg.RunIsIdle())
 	h.host.Log(logInfo, "%s: resumed: %s", idString(w.id), state)
 	h.stats.Resumed++
@@ -211,9 +223,7 @@ func (h *Hooks) Run(args string) {
 	} else {
 		h.stats.Other++
 	}
-	if err := h.host.Subscribe(j.id); err != nil {
-		h.fault("%s: subscribe: %v", idString(j.id), err)
-	}
+	h.subscribe(j.id)
 	h.move(w, t.next, t.effects, true)
 	if j.rabbit {
 		h.after(dwsWait, func() { h.missDWS(w) })
@@ -241,7 +251,7 @@ func (h *Hooks) Cleanup(args string) {
 	}
 	if w.state == Reading {
 		w.facts.cleanup = true
-		if w.rabbit && !w.epilog {
+		if w.rabbit && !w.epilog && h.cfg.Enable {
 			// Taken now: by the time the eventlog is read, the job may be over.
 			if err := h.host.HoldEpilog(w.id, epilogName, true); err == nil {
 				w.epilog = true
@@ -324,6 +334,7 @@ func (h *Hooks) dwsOver(w *window) {
 func (h *Hooks) Inactive(args string) {
 	id := gjson.Get(args, "id").Uint()
 	delete(h.passed, id)
+	delete(h.subscribed, id)
 	w := h.windows[id]
 	if w == nil || w.state == OtherIdling {
 		return

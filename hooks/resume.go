@@ -125,8 +125,8 @@ func (f *facts) running() bool { return f.started && !f.ended }
 // current job.
 func resume(f facts, rabbit bool, idleIsRun bool) (State, []Effect) {
 	switch {
-	case !rabbit && f.cleanup && f.running():
-		return OtherRunning, nil
+	case !rabbit && f.cleanup && f.running() && !idleIsRun:
+		return OtherRunning, []Effect{WishRun}
 	case !rabbit && f.cleanup:
 		if f.holds[prologName] > 0 || !idleIsRun {
 			return OtherIdling, []Effect{FailProlog, WishIdle}
@@ -166,7 +166,7 @@ func resume(f facts, rabbit bool, idleIsRun bool) (State, []Effect) {
 		if f.holds[epilogName] == 0 {
 			do = append(do, HoldEpilog)
 		}
-		return Ending, do
+		return Ending, append(do, WishRun)
 	case f.holds[dwsEpilog] > 0:
 		return Unmounting, append(do, WishUnmount)
 	case f.dwsSeen && f.dwsStatus != 0:

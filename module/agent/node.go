@@ -54,8 +54,9 @@ type Result struct {
 // waiter is a wish that has not been answered.
 type waiter struct {
 	wire.Need
-	reply  func(Result)
-	cancel func()
+	reply    func(Result)
+	deadline time.Time
+	cancel   func()
 }
 
 // Node keeps this node's services as its jobs need them.
@@ -132,11 +133,12 @@ func (n *Node) Reconfigure(cfg *config.Config, ctl control.Controller) {
 		}
 		n.next = ctl
 	}
-	if cfg.ServiceTimeout != n.cfg.ServiceTimeout {
-		// Whoever asked has the new one already: the leader is first to get it.
-		for _, w := range n.waiters {
+	// Who asked may have done so by the new service-timeout, as the leader is
+	// first to have it, or by the old one: the answer comes in time for both.
+	for _, w := range n.waiters {
+		if left := w.deadline.Sub(n.host.Now()); cfg.ServiceTimeout+answerWait < left {
 			w.cancel()
-			w.cancel = n.host.After(cfg.ServiceTimeout+answerWait, func() { n.expire(w) })
+			n.limit(w, cfg.ServiceTimeout+answerWait)
 		}
 	}
 	n.configure(cfg)
@@ -256,10 +258,16 @@ func (n *Node) Set(need wire.Need, reply func(Result)) {
 		n.stats.add(n.host.Now().Sub(start))
 		reply(r)
 	}
-	w.cancel = n.host.After(n.cfg.ServiceTimeout+answerWait, func() { n.expire(w) })
+	n.limit(w, n.cfg.ServiceTimeout+answerWait)
 	n.waiters = append(n.waiters, w)
 	n.again()
 	n.step()
+}
+
+// limit sets how long a wish may wait from now on.
+func (n *Node) limit(w *waiter, d time.Duration) {
+	w.deadline = n.host.Now().Add(d)
+	w.cancel = n.host.After(d, func() { n.expire(w) })
 }
 
 // again has failed changes tried once more, and the states looked at where

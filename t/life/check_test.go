@@ -33,6 +33,11 @@ func (w *world) healed() {
 		w.checkGone()
 		w.loadPlugin()
 	}
+	if w.Off {
+		on := w.setup
+		on.Off = false
+		w.reload(on)
+	}
 	if !w.run(w.in.Idle, 2*time.Minute) {
 		w.checkStuck()
 		w.checkRunning()

@@ -141,6 +141,7 @@ func (s *setup) configure(r *rand.Rand) {
 	s.EnvTimeout = pick(r, 0, 0, 3*time.Second)
 	s.Services = services(r)
 	s.NoStatus = r.IntN(10) == 0
+	s.Timeout = pick(r, 0, 0, 0, time.Second, 2*serviceTimeout)
 }
 
 func services(r *rand.Rand) []service {
@@ -197,6 +198,7 @@ func newAction(r *rand.Rand, s setup) action {
 		}
 	case reloadConfig:
 		a.conf.configure(r)
+		a.conf.Off = r.IntN(4) == 0
 	case misbehave:
 		a.how = 1 + r.IntN(int(mishaps)-1)
 	}
@@ -305,7 +307,7 @@ func (w *world) do(a action) {
 	case restartBroker:
 		w.restartBroker()
 	case release:
-		if w.pluginUp {
+		if w.active() {
 			if err := w.release(w.allRanks()); err != nil {
 				w.violated("release: %v", err)
 			}

@@ -25,6 +25,8 @@ type witness struct {
 	pluginUp bool
 	// pluginSince is when the plugin was loaded last.
 	pluginSince time.Duration
+	// off: it is not enabled.
+	off bool
 	// reloaded is when the configuration changed last.
 	reloaded time.Duration
 	// drains: the policy was to drain at some time.
@@ -63,7 +65,7 @@ type jobSeen struct {
 	blind   bool
 	givenUp bool
 	// forgotten: no exec service knows it any more, since it was in CLEANUP when
-	// that was reloaded.
+	// that was reloaded, or the instance lost it in a crash.
 	forgotten bool
 	// ignored and tolerate are the most lenient policy of its life.
 	ignored  bool
@@ -93,7 +95,10 @@ func (v *witness) blame(rank int, texts ...string) {
 const settle = 500 * time.Millisecond
 
 // settled tells whether the plugin knows what goes on.
-func (v *witness) settled() bool { return v.pluginUp && v.now()-v.pluginSince > settle }
+func (v *witness) settled() bool { return v.active() && v.now()-v.pluginSince > settle }
+
+// active tells whether the plugin is there and enabled.
+func (v *witness) active() bool { return v.pluginUp && !v.off }
 
 // letGo marks the jobs that the plugin lets go as it is removed: those whose
 // file systems are not mounted yet. One that only waits for services to go down
@@ -122,6 +127,11 @@ func (v *witness) orphans() {
 // newPolicy is told of the policy when it may have changed.
 func (v *witness) newPolicy() {
 	v.reloaded = v.now()
+	if v.off && !v.w.Off {
+		v.pluginSince = v.now()
+		clear(v.w.blind)
+	}
+	v.off = v.w.Off
 	v.drains = v.drains || v.w.OnFailure == "" || v.w.OnFailure == "drain"
 	for _, j := range v.jobs {
 		v.lenient(j)
@@ -150,7 +160,7 @@ func (v *witness) job(id embed.JobID) *jobSeen {
 func (v *witness) event(id embed.JobID, e embed.Event) {
 	j := v.job(id)
 	v.add(j, e)
-	if e.Name == "alloc" && !v.pluginUp {
+	if e.Name == "alloc" && !v.active() {
 		j.unwatched = true
 	}
 }
@@ -194,7 +204,7 @@ func (v *witness) add(j *jobSeen, e embed.Event) {
 				j.unwatched = true
 			}
 		}
-		if description == "dws-epilog" && j.alloc && j.ended && v.pluginUp && v.now()-v.pluginSince > 300*time.Millisecond &&
+		if description == "dws-epilog" && j.alloc && j.ended && !j.unwatched && v.active() && v.now()-v.pluginSince > 300*time.Millisecond &&
 			j.holds["burrow-epilog"] == 0 {
 			v.violated("G4: %s goes on before its services are idle", jobid.ID(j.id).String())
 		}
@@ -267,7 +277,8 @@ func (v *witness) reread() {
 			j.freed = old.freed
 		}
 		j.unwatched, j.orphaned = old.unwatched, old.orphaned
-		j.forgotten = old.forgotten || j.cleanup
+		_, known := v.w.in.Job(id)
+		j.forgotten = old.forgotten || j.cleanup || !known
 		v.jobs[id] = j
 	}
 }

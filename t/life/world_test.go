@@ -3,6 +3,7 @@
 package life
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"syscall"
@@ -24,7 +25,9 @@ type setup struct {
 	Latency  time.Duration
 	Shared   bool // jobs share nodes
 
-	OnFailure  string // "": the default, drain
+	Off        bool          // enable = false
+	Timeout    time.Duration // 0: serviceTimeout
+	OnFailure  string        // "": the default, drain
 	Tolerate   int
 	EnvTimeout time.Duration
 	Services   []service // nil: the default one
@@ -69,7 +72,10 @@ var dw = []string{"#DW jobdw type=xfs capacity=10GiB name=test"}
 
 func (s setup) toml() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[burrow]\nservice-timeout = %q\n", serviceTimeout)
+	fmt.Fprintf(&b, "[burrow]\nservice-timeout = %q\n", cmp.Or(s.Timeout, serviceTimeout))
+	if s.Off {
+		b.WriteString("enable = false\n")
+	}
 	if s.OnFailure != "" {
 		fmt.Fprintf(&b, "on-failure = %q\n", s.OnFailure)
 	}
@@ -233,6 +239,7 @@ func (w *world) reload(s setup) {
 		w.violated("a configuration is refused: %v", err)
 		return
 	}
+	w.Off, w.Timeout = s.Off, s.Timeout
 	w.OnFailure, w.Tolerate, w.EnvTimeout, w.Services, w.NoStatus = s.OnFailure, s.Tolerate, s.EnvTimeout, s.Services, s.NoStatus
 	var err error
 	if w.cfg, err = config.Parse([]byte(w.in.Config())); err != nil {
@@ -368,7 +375,7 @@ func (w *world) loadAgent(rank int) {
 		return
 	}
 	w.agents[rank] = m
-	if !w.pluginUp {
+	if !w.active() {
 		w.blind[rank] = true
 	}
 }
@@ -444,6 +451,7 @@ func (w *world) restartJobManager() {
 	w.in.RestartJobManager()
 	w.pluginSince = w.in.Elapsed()
 	w.witness.reread()
+	w.orphans()
 }
 
 // restartBroker kills all brokers and starts them; agents are loaded after a
@@ -453,6 +461,7 @@ func (w *world) restartBroker() {
 	w.in.RestartBroker(0)
 	w.pluginSince = w.in.Elapsed()
 	w.witness.reread()
+	w.orphans() // by events that the crash lost
 	w.gapSince = w.in.Elapsed()
 	w.advance(50 * time.Millisecond)
 	w.loadOther()
