@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
 	"syscall"
@@ -154,12 +155,28 @@ func decode(payload string, to any, required []string) error {
 	if err := json.Unmarshal([]byte(payload), &keys); err != nil {
 		return err
 	}
+	// The decoder takes a key in any case.
+	for key := range keys {
+		if !hasKey(to, key) {
+			return fmt.Errorf("unknown field %q", key)
+		}
+	}
 	for _, key := range required {
 		if v, ok := keys[key]; !ok || bytes.Equal(v, []byte("null")) {
 			return fmt.Errorf("%q is missing", key)
 		}
 	}
 	return nil
+}
+
+// hasKey tells whether a field of *to is written as key.
+func hasKey(to any, key string) bool {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(to).Elem()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name == key {
+			return true
+		}
+	}
+	return false
 }
 
 // DecodeSet reads and checks the payload of burrow.set.
