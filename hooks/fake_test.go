@@ -3,6 +3,7 @@
 package hooks
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,6 +27,10 @@ type fakeHost struct {
 	open   map[string]int
 	events []string
 	raised []string
+	// mute: an exception can't be raised.
+	mute bool
+	// status is that of the last prolog that was let go.
+	status int
 	drains []string
 	log    []string
 	wishes []*wish
@@ -61,13 +66,20 @@ func (f *fakeHost) hold(id uint64, what string, by int) error {
 
 func (f *fakeHost) HoldProlog(id uint64, d string, _ bool) error { return f.hold(id, d, 1) }
 func (f *fakeHost) HoldEpilog(id uint64, d string, _ bool) error { return f.hold(id, d, 1) }
-func (f *fakeHost) FreeProlog(id uint64, d string, _ int) error  { return f.hold(id, d, -1) }
 func (f *fakeHost) FreeEpilog(id uint64, d string, _ int) error  { return f.hold(id, d, -1) }
 func (f *fakeHost) Subscribe(uint64) error                       { return nil }
 func (f *fakeHost) Size() uint32                                 { return f.size }
 func (f *fakeHost) Now() time.Time                               { return f.now }
 
+func (f *fakeHost) FreeProlog(id uint64, d string, status int) error {
+	f.status = status
+	return f.hold(id, d, -1)
+}
+
 func (f *fakeHost) Raise(id uint64, kind string, _ int, note string) error {
+	if f.mute {
+		return errors.New("no")
+	}
 	f.raised = append(f.raised, fmt.Sprintf("%d %s: %s", id, kind, note))
 	return nil
 }
