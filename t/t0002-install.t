@@ -19,6 +19,17 @@ if ! test -f "$BUILD/Makefile"; then
 	skip_all='not configured'
 	test_done
 fi
+# configure NAME=VALUE... - as far as it comes, away from the build
+configure() {
+	rm -rf conf && mkdir -p conf/module && cp "$T/../configure" conf && cp -RL "$T/../config" conf &&
+		cp "$T/../module/entry.c" conf/module && (cd conf && HOME=$BUILD_HOME ./configure "$@") > configured 2>&1
+}
+test_expect_success 'configure names the package that it lacks' '
+	test_must_fail configure CC=no-such-compiler &&
+	grep "no-such-compiler.*Debian: gcc, libc6-dev" configured &&
+	test_must_fail configure GO=/bin/false &&
+	grep "Debian: golang-go" configured
+'
 prefix=$(sed -n 's/^prefix = //p' "$BUILD/Makefile")
 root=$PWD/root
 
