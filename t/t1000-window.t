@@ -4,6 +4,7 @@ test_description='the window of a rabbit job: services are down while its tasks 
 . "$(dirname "$0")/lib/burrow.sh"
 CONF=$(service_conf)
 under_flux 4
+need_dws
 . "$SHARNESS"
 
 # What holds for each job that is over

@@ -6,6 +6,7 @@ CONF=$(service_conf)
 : "${JOBS:=60}"
 LIMIT=280
 under_flux 8
+need_dws
 . "$SHARNESS"
 
 # Children that the leader's broker has

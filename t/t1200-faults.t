@@ -5,6 +5,7 @@ test_description='services that fail, agents and brokers that are lost: by polic
 CONF=$(service_conf)
 LIMIT=280
 under_flux 4 -Stbon.topo=kary:2 --test-exit-mode=leader
+need_dws
 . "$SHARNESS"
 
 fine() { balanced "$1" && ! test -e "$DIR/violations"; }

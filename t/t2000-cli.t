@@ -6,6 +6,7 @@ CONF=$(service_conf)
 FLUX_EXEC_PATH_PREPEND=$BUILD/cmd/flux-burrow${FLUX_EXEC_PATH_PREPEND:+:$FLUX_EXEC_PATH_PREPEND}
 export FLUX_EXEC_PATH_PREPEND
 under_flux 4
+need_dws
 . "$SHARNESS"
 
 NO_COLOR=

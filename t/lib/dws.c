@@ -4,7 +4,8 @@
  * For the tests where the real one is not installed.  It has no service to
  * wait for: dws_environment comes 0.2 s after the run state, the end of
  * dws-epilog 0.2 s after its start, or the seconds that the job's attributes
- * system.stub.setup and system.stub.unmount give.
+ * system.stub.setup (below 0: never) and system.stub.unmount give; it ends with
+ * the status that system.stub.status gives.
  */
 #include <stdlib.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@ struct job {
     flux_jobid_t id;
     double setup;
     double unmount;
+    int status;
     int held;
     int epilog;
     flux_watcher_t *timer;
@@ -58,7 +60,52 @@ static void unmounted_cb (flux_reactor_t *r,
                           void *arg)
 {
     struct job *job = arg;
-    flux_jobtap_epilog_finish (job->p, job->id, "dws-epilog", 0);
+    flux_jobtap_epilog_finish (job->p, job->id, "dws-epilog", job->status);
+}
+
+/* The job of a callback, if it is a rabbit job.
+ */
+static struct job *job_create (flux_plugin_t *p,
+                               flux_plugin_arg_t *args,
+                               int *state)
+{
+    struct job *job;
+    void *dw = NULL;
+    int64_t id;
+
+    if (!(job = calloc (1, sizeof (*job))))
+        return NULL;
+    job->setup = 0.2;
+    job->unmount = 0.2;
+    if (flux_plugin_arg_unpack (args,
+                                FLUX_PLUGIN_ARG_IN,
+                                "{s:I s:i s:{s:{s:{s?o s?{s?F s?F s?i}}}}}",
+                                "id", &id,
+                                "state", state,
+                                "jobspec",
+                                "attributes",
+                                "system",
+                                "dw", &dw,
+                                "stub",
+                                "setup", &job->setup,
+                                "unmount", &job->unmount,
+                                "status", &job->status) < 0
+        || !dw) {
+        free (job);
+        return NULL;
+    }
+    job->p = p;
+    job->id = id;
+    flux_jobtap_job_aux_set (p, id, "stub", job, job_destroy);
+    flux_jobtap_job_subscribe (p, id);
+    return job;
+}
+
+static void setup (struct job *job)
+{
+    job->held = 1;
+    if (job->setup >= 0)
+        arm (job, job->setup, mounted_cb);
 }
 
 static int run_cb (flux_plugin_t *p,
@@ -67,35 +114,32 @@ static int run_cb (flux_plugin_t *p,
                    void *arg)
 {
     struct job *job;
-    void *dw = NULL;
-    int64_t id;
-    double setup = 0.2;
-    double unmount = 0.2;
+    int state;
+
+    if ((job = job_create (p, args, &state))) {
+        flux_jobtap_prolog_start (p, "dws-setup");
+        setup (job);
+    }
+    return 0;
+}
+
+/* After a reload of the job manager, a job in its prolog goes on.
+ */
+static int new_cb (flux_plugin_t *p,
+                   const char *topic,
+                   flux_plugin_arg_t *args,
+                   void *arg)
+{
+    struct job *job;
+    int state = 0;
 
     if (flux_plugin_arg_unpack (args,
                                 FLUX_PLUGIN_ARG_IN,
-                                "{s:I s:{s:{s:{s?o s?{s?F s?F}}}}}",
-                                "id", &id,
-                                "jobspec",
-                                "attributes",
-                                "system",
-                                "dw", &dw,
-                                "stub",
-                                "setup", &setup,
-                                "unmount", &unmount) < 0
-        || !dw
-        || !(job = calloc (1, sizeof (*job))))
-        return 0;
-    job->p = p;
-    job->id = id;
-    job->setup = setup;
-    job->unmount = unmount;
-    job->held = 1;
-    flux_jobtap_job_aux_set (p, id, "stub", job, job_destroy);
-    flux_jobtap_job_subscribe (p, id);
-    flux_jobtap_prolog_start (p, "dws-setup");
-    if (setup >= 0)
-        arm (job, setup, mounted_cb);
+                                "{s:i}",
+                                "state", &state) == 0
+        && state == FLUX_JOB_STATE_RUN
+        && (job = job_create (p, args, &state)))
+        setup (job);
     return 0;
 }
 
@@ -138,6 +182,7 @@ static int cleanup_cb (flux_plugin_t *p,
 }
 
 static const struct flux_plugin_handler tab[] = {
+    { "job.new", new_cb, NULL },
     { "job.state.run", run_cb, NULL },
     { "job.state.cleanup", cleanup_cb, NULL },
     { "job.event.finish", finish_cb, NULL },
