@@ -42,7 +42,9 @@ func (h *Hooks) excuse(w *window, p phase.Phase, r *wire.SetResponse) {
 		}
 		if f.Reason == wire.NotLoaded {
 			h.leave(f.Ranks.Intersect(h.managed).Difference(h.gone))
-			absent.AddSet(f.Ranks.Intersect(h.returning))
+			for ranks := range h.returning {
+				absent.AddSet(f.Ranks.Intersect(ranks))
+			}
 		}
 		if left := f.Ranks.Difference(absent); !left.Empty() {
 			failed = append(failed, wire.RankText{Ranks: left, Reason: f.Reason})
@@ -69,9 +71,12 @@ func (h *Hooks) leave(ranks *idset.Set) {
 		return
 	}
 	h.gone.AddSet(ranks)
-	h.returning.AddSet(ranks)
+	for earlier := range h.returning {
+		earlier.RemoveSet(ranks) // it was there in between
+	}
+	h.returning[ranks] = true
 	h.after(reloadGrace, func() {
-		h.returning.RemoveSet(ranks)
+		delete(h.returning, ranks)
 		h.askAbsent(ranks)
 	})
 }

@@ -54,7 +54,7 @@ func TestEndingAsksOnce(t *testing.T) {
 // An exec service that does not say what it has is asked again, not for ever.
 func TestEndingUnsaid(t *testing.T) {
 	f, h := newHooks(t, nil)
-	f.mute = errors.New("Connection timed out")
+	f.unsaid = errors.New("Connection timed out")
 	killed(f, h, 1)
 	f.take()
 	f.pass(config.Default().ServiceTimeout * (maxUnsaid - 1))

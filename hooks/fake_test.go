@@ -34,9 +34,9 @@ type fakeHost struct {
 	drains []string
 	log    []string
 	wishes []*wish
-	// running are the jobs that the exec service has; mute is its error.
+	// running are the jobs that the exec service has; unsaid is its error.
 	running map[uint64]bool
-	mute    error
+	unsaid  error
 	asked   func()
 }
 
@@ -100,7 +100,7 @@ func (f *fakeHost) Executing(done func(map[uint64]bool, error)) {
 	if f.asked != nil {
 		f.asked()
 	}
-	f.After(0, func() { done(f.running, f.mute) })
+	f.After(0, func() { done(f.running, f.unsaid) })
 }
 
 func (f *fakeHost) Load(key string, done func(string, error)) {

@@ -97,8 +97,9 @@ type Hooks struct {
 	// present are those of them that were heard of in this load.
 	present *idset.Set
 	// gone are those of them that have no agent any more, returning those that
-	// may only be reloading theirs.
-	gone, returning *idset.Set
+	// may only be reloading theirs, by when they went.
+	gone      *idset.Set
+	returning map[*idset.Set]bool
 	// inFlight has, for each wish on its way, the ranks that became unclean
 	// since it was sent, and as its value the ranks that it wants something up on.
 	inFlight map[*idset.Set]*idset.Set
@@ -163,7 +164,7 @@ func New(host Host, cfg *config.Config) *Hooks {
 		gone:       idset.New(),
 		timers:     map[*func()]bool{},
 
-		returning: idset.New(),
+		returning: map[*idset.Set]bool{},
 
 		inFlight: map[*idset.Set]*idset.Set{},
 		owed:     map[uint64]*keep{},
@@ -392,7 +393,7 @@ func (h *Hooks) Close() {
 	for _, w := range h.sorted() {
 		if h.inherit(w) && w.prolog {
 			w.prolog = false
-			h.host.Log(logWarning, "%s: unloaded while its services go down: its prolog is let go when they are", idString(w.id))
+			h.host.Log(logWarning, "%s: unloaded in its prolog: it is let go when its services are down", idString(w.id))
 		}
 		if w.prolog {
 			w.prolog = false

@@ -56,16 +56,21 @@ type Due struct {
 	Status         int
 	// Wait: the prolog only when services are as run wants them.
 	Wait bool
+	// Later: its file systems are being mounted, so it is to be looked at again.
+	Later bool
 }
 
 // Due reads an eventlog.
 func (l Legacy) Due(eventlog string) Due {
 	f := readFacts(eventlog)
 	d := Due{Prolog: f.held(prologName), Epilog: f.held(epilogName)}
-	if f.cleanup {
+	switch {
+	case f.cleanup:
 		d.Status = 1
-	} else {
-		d.Wait = d.Prolog && (f.environment || !l.Rabbit)
+	case d.Prolog && l.Rabbit && f.mounts():
+		d.Later = true
+	default:
+		d.Wait = d.Prolog
 	}
 	return d
 }
@@ -75,8 +80,11 @@ func (l Legacy) Due(eventlog string) Due {
 // that it needs them no more.
 func NeedsServices(eventlog string) bool {
 	f := readFacts(eventlog)
-	return f.holds[dwsSetup] > 0 && !f.environment && !f.cleanup || f.holds[dwsEpilog] > 0
+	return f.mounts() || f.held(dwsEpilog)
 }
+
+// mounts tells whether dws mounts a job's file systems.
+func (f *facts) mounts() bool { return f.held(dwsSetup) && !f.environment && !f.cleanup }
 
 func readFacts(eventlog string) facts {
 	var f facts
@@ -100,16 +108,17 @@ const (
 	BoundStep = boundStep
 )
 
-// inherit leaves to the host a hold that only waits for services to go down,
-// since a job must not start beside them because the plugin was removed, and
-// holds of an earlier load that are not read yet.
+// inherit leaves the holds of a prolog to the host, since a job must not start
+// beside its services because the plugin was removed, and holds of an earlier
+// load that are not read yet.
 func (h *Hooks) inherit(w *window) bool {
 	host, ok := h.host.(Inheritor)
 	waits := w.prolog && w.gen != 0 && w.phase == phase.Run && (w.state == Stopping || w.state == OtherStopping)
-	if !ok || !waits && w.state != Reading {
+	look := w.state == Reading || w.prolog && w.state == Mounting
+	if !ok || !waits && !look {
 		return false
 	}
-	l := Legacy{ID: w.id, Rabbit: w.rabbit, Ranks: w.ranks, Gen: w.gen, Unread: w.state == Reading,
+	l := Legacy{ID: w.id, Rabbit: w.rabbit, Ranks: w.ranks, Gen: w.gen, Unread: look,
 		Managed: h.managed.Clone(), Tolerate: h.cfg.Tolerate}
 	if h.cfg.OnFailure == config.Ignore {
 		l.Tolerate = w.ranks.Count()

@@ -41,20 +41,21 @@ func TestInherit(t *testing.T) {
 	f.well()
 	h.New(runArgs(4, true, "0")) // reading
 	h.Close()
-	if f.opened() != "2 burrow-prolog" {
+	if f.opened() != "1 burrow-prolog, 2 burrow-prolog" {
 		t.Errorf("open: %s", f.opened())
 	}
 	var got []string
 	for _, l := range host.got {
 		got = append(got, fmt.Sprintf("%d ranks %s unread %t tolerate %d", l.ID, l.Ranks, l.Unread, l.Tolerate))
 	}
-	want := "2 ranks 1-3 unread false tolerate 2\n" +
+	want := "1 ranks 0-1 unread true tolerate 2\n" +
+		"2 ranks 1-3 unread false tolerate 2\n" +
 		"4 ranks 0 unread true tolerate 2"
 	if strings.Join(got, "\n") != want {
 		t.Errorf("inherited:\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
-	if host.got[0].Gen != stopping.Gen || host.got[1].Gen <= stopping.Gen {
-		t.Errorf("generations %d and %d, the wish had %d", host.got[0].Gen, host.got[1].Gen, stopping.Gen)
+	if host.got[0].Gen <= stopping.Gen || host.got[1].Gen != stopping.Gen || host.got[2].Gen <= stopping.Gen {
+		t.Errorf("generations %d, %d and %d, the wish had %d", host.got[0].Gen, host.got[1].Gen, host.got[2].Gen, stopping.Gen)
 	}
 	// With ignore every node may fail.
 	host = &inheritor{fakeHost: newFakeHost(t)}
@@ -78,9 +79,10 @@ func TestDue(t *testing.T) {
 			fmt.Fprintf(&log, "{\"timestamp\":%d,\"name\":%q,\"context\":%s}\n", i+1, l.name, context)
 			f := readFacts(log.String())
 			want := Due{Prolog: f.held(prologName), Epilog: f.held(epilogName)}
-			// One that is stopping waits, one in its mount is let go, and one that
-			// is over has failed.
-			want.Wait = want.Prolog && l.rabbit == Stopping
+			// One that is being mounted is looked at again, else it waits for its
+			// services, and one that is over has failed.
+			want.Later = want.Prolog && l.rabbit == Mounting && f.held(dwsSetup)
+			want.Wait = want.Prolog && !f.cleanup && !want.Later
 			if f.cleanup {
 				want.Status = 1
 			}

@@ -160,6 +160,8 @@ func (e *heir) look() {
 		due := e.Due(text)
 		next := e.end
 		switch {
+		case due.Later:
+			next = func() { e.After(heirAgain, e.look) }
 		case due.Wait:
 			next = e.ask
 		case due.Prolog:

@@ -64,7 +64,7 @@ func (w *world) checkGone() {
 	w.advance(time.Minute)
 	for _, id := range w.in.Active() {
 		j := w.job(id)
-		waits := false
+		waits := j.holds["dws-setup"] > 0 && !j.env && !j.cleanup
 		for _, o := range w.jobs {
 			waits = waits || o != j && !o.over && o.holds["dws-setup"]+o.holds["dws-epilog"] > 0
 		}

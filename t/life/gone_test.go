@@ -22,7 +22,7 @@ func (w *world) endsAlone(t *testing.T, id embed.JobID) {
 }
 
 // The plugin removed in each phase and not loaded again: the job goes on and
-// ends. From the moment when services go down for it, its tasks have them down.
+// ends, and its tasks have their services down.
 func TestPluginGoneInEachPhase(t *testing.T) {
 	for _, m := range moments {
 		t.Run(m.name, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestPluginGoneInEachPhase(t *testing.T) {
 				id := w.rabbit(4)
 				w.reach(t, id, m)
 				w.removePlugin()
-				if j := w.job(id); !j.start && !j.cleanup && j.env {
+				if j := w.job(id); !j.start && !j.cleanup {
 					if !w.run(func() bool { return j.running }, time.Minute) {
 						t.Fatalf("it does not start\n%s", w.dump())
 					}

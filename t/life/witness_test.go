@@ -100,17 +100,6 @@ func (v *witness) settled() bool { return v.active() && v.now()-v.pluginSince > 
 // active tells whether the plugin is there and enabled.
 func (v *witness) active() bool { return v.pluginUp && !v.off }
 
-// letGo marks the jobs that the plugin lets go as it is removed: those whose
-// file systems are not mounted yet. One that only waits for services to go down
-// is let go when they are, and one that was let go before has them down.
-func (v *witness) letGo() {
-	for _, j := range v.jobs {
-		if j.alloc && !j.over && !j.start && j.rabbit && !j.env {
-			j.unwatched = true
-		}
-	}
-}
-
 // orphans marks jobs whose holds are nobody's from now on: the job manager
 // ends, and with it what was left to end them, and the plugin is not there.
 func (v *witness) orphans() {

@@ -349,7 +349,6 @@ func (w *world) removePlugin() {
 	if !w.pluginUp {
 		return
 	}
-	w.letGo()
 	w.pluginUp = false
 	if err := w.in.RemovePlugin("burrow.so"); err != nil {
 		panic(err)
