@@ -2,6 +2,8 @@
 
 package hostlist
 
+import "math"
+
 // String returns the list as flux-core writes it: neighbours of the same
 // prefix share a bracket, `node[08-11,20]`; names with anything after the
 // number stand alone. Its length follows the hosts where there are suffixes,
@@ -15,9 +17,22 @@ func (l *List) String() string {
 func (l *List) MarshalText() ([]byte, error) { return l.AppendText(nil) }
 
 // AppendText appends the form of String to b. The error is always nil.
-func (l *List) AppendText(b []byte) ([]byte, error) {
+func (l *List) AppendText(b []byte) ([]byte, error) { return l.appendUpTo(b, math.MaxInt), nil }
+
+// Brief is String for messages: what is longer than size bytes is cut, "..."
+// follows. It costs the runs and size, whatever the number of hosts.
+func (l *List) Brief(size int) string {
+	b := l.appendUpTo(nil, size)
+	if len(b) > size {
+		return string(b[:size]) + "..."
+	}
+	return string(b)
+}
+
+// appendUpTo stops once b is longer than limit.
+func (l *List) appendUpTo(b []byte, limit int) []byte {
 	runs := l.list()
-	for i := 0; i < len(runs); {
+	for i := 0; i < len(runs) && len(b) <= limit; {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -28,15 +43,18 @@ func (l *List) AppendText(b []byte) ([]byte, error) {
 			}
 			b = appendBracket(b, runs[i:j])
 		} else {
-			b = appendNames(b, &runs[i])
+			b = appendNames(b, &runs[i], limit)
 		}
 		i = j
 	}
-	return b, nil
+	return b
 }
 
-func appendNames(b []byte, r *run) []byte {
+func appendNames(b []byte, r *run, limit int) []byte {
 	for k := range r.count() {
+		if len(b) > limit {
+			break
+		}
 		if k > 0 {
 			b = append(b, ',')
 		}

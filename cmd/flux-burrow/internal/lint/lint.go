@@ -80,7 +80,7 @@ const maxSummary = 300
 func summary(r *rv1reader.R) string {
 	words := []string{Count(r.Ranks.Count(), "node")}
 	if r.Nodelist != nil {
-		words = append(words, "hosts "+cut(r.Nodelist.String()))
+		words = append(words, "hosts "+r.Nodelist.Brief(maxSummary))
 	}
 	if text := r.Short(); text != "" {
 		words = append(words, cut(text))

@@ -3,6 +3,7 @@
 package lint
 
 import (
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,6 +45,20 @@ func TestLongR(t *testing.T) {
 	r := R("r", []byte(b.String()))
 	if r.Faults != 0 || len(r.Text) > 3*maxSummary || !strings.Contains(r.Text, "...") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A few bytes that name four million hosts cost no more than others.
+func TestHostileR(t *testing.T) {
+	long := strings.Repeat("x", 200)
+	in := `{"version":1,"execution":{"R_lite":[{"rank":"0-4194303","children":{"core":"0"}}],` +
+		`"nodelist":["a[0-1048575]` + long + `","b[0-1048575]` + long + `","c[0-1048575]` + long + `","d[0-1048575]` + long + `"]}}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := R("r", []byte(in))
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; r.Faults != 0 || len(r.Text) > 3*maxSummary || used > 1<<20 {
+		t.Errorf("%d bytes cost %d bytes of memory: %+v", len(in), used, r)
 	}
 }
 
