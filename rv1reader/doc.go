@@ -13,8 +13,9 @@
 //
 // Read takes what flux-core takes and says in R.Warnings what RFC 20 forbids.
 // It is stricter in a few things only, in which flux-core reads something else
-// than is written: ids and versions past 32 bits, a stray bracket in a host
-// name, numbers of hosts past 64 bits.
+// than is written: ids, versions and nslots past 32 bits, a stray bracket in a
+// host name, numbers of hosts past 64 bits, names of hosts past 255 bytes. And
+// it has Limits.
 //
 // Sets of resources:
 //

@@ -3,6 +3,7 @@
 package rv1reader
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -114,7 +115,11 @@ func (rd *reader) nslots(n node) {
 	if n.in == nil {
 		return
 	}
-	v, err := strconv.Atoi(string(n.raw()))
+	v, err := strconv.ParseInt(string(n.raw()), 10, 32)
+	if errors.Is(err, strconv.ErrRange) {
+		rd.fault(path, n, -1, "not within 32 bits")
+		return
+	}
 	if err != nil {
 		rd.fault(path, n, -1, "not an integer")
 		return
@@ -123,7 +128,7 @@ func (rd *reader) nslots(n node) {
 		rd.warn(path, n, "less than 1, read as not there")
 		return
 	}
-	rd.r.NSlots = v
+	rd.r.NSlots = int(v)
 }
 
 // seconds reads a time; what is missing or negative is 0.

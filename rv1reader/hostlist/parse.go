@@ -95,6 +95,9 @@ func (p *parser) name(start, end int) error {
 		if len(text) > MaxNameLen {
 			return p.fault(start, "name of %d bytes, the limit is %d", len(text), MaxNameLen)
 		}
+		if uncounted(text) {
+			return p.fault(start, "the number at the end of %s is too large", text)
+		}
 		return p.add(start, hostRun(text))
 	}
 	shut := open + strings.IndexByte(text[open:], ']')
@@ -111,12 +114,24 @@ func (p *parser) name(start, end int) error {
 		if l := len(r.prefix) + len(r.suffix) + max(r.width, digits(r.hi)); l > MaxNameLen {
 			return p.fault(start, "name of %d bytes, the limit is %d", l, MaxNameLen)
 		}
+		if r.suffix != "" {
+			if last := string(r.append(nil, r.count()-1)); uncounted(last) {
+				return p.fault(start, "the number at the end of %s is too large", last)
+			}
+		}
 		if err := p.add(start+i, r); err != nil {
 			return err
 		}
 		i += n + 1
 	}
 	return nil
+}
+
+// uncounted tells whether a name ends in a number that is too large to count
+// with. flux-core passes over such a name without a word.
+func uncounted(name string) bool {
+	last := name[len(name)-1]
+	return '0' <= last && last <= '9' && hostRun(name).plain
 }
 
 func (p *parser) add(pos int, r run) error {

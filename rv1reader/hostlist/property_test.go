@@ -137,13 +137,17 @@ func TestCompact(t *testing.T) {
 		{"n[" + strings.Repeat("0", 256) + "]", "name of 257 bytes, the limit is 255"},
 		{"n[99999999999999999999]", "number 99999999999999999999 is too large"},
 		{"n[0-18446744073709551615]", "more than 1048576 hosts"},
+		{"n[5-10]0000000000000000000", "at byte 0: the number at the end of n100000000000000000000 is too large"},
+		{"a,n18446744073709551616", "at byte 2: the number at the end of n18446744073709551616 is too large"},
 	} {
 		if _, err := Parse(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.20s: %v, want %q", c.in, err, c.want)
 		}
 	}
 	// Numbers at the end of what can be counted.
-	l := MustParse("n[18446744073709551614-18446744073709551615],n99999999999999999999,n0")
+	l := MustParse("n[18446744073709551614-18446744073709551615]")
+	l.AppendHost("n99999999999999999999")
+	l.AppendHost("n0")
 	want := []string{"n18446744073709551614", "n18446744073709551615", "n99999999999999999999", "n0"}
 	if got := hosts(l); !slices.Equal(got, want) || l.Slice(idset.NewRange(1, 9)).Len() != 3 || l.Index(want[2]) != 2 {
 		t.Errorf("got %q", got)
