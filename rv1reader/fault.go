@@ -22,6 +22,9 @@ type Fault struct {
 	Pos int
 	// Msg says what is wrong.
 	Msg string
+	// More is how many further ones this stands for, which were not kept (see
+	// Limits); 0 for all but the last.
+	More int
 }
 
 // Error gives `execution.R_lite[2].children.core: "0-": a number is missing at

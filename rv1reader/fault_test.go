@@ -195,7 +195,7 @@ func TestLimits(t *testing.T) {
 	}
 	many := doc("["+strings.Repeat(`{"rank":"x","children":{}},`, 1000)+`{"rank":"x","children":{}}]`, "")
 	_, err := ReadLimits([]byte(many), Limits{MaxFaults: 5})
-	if all := faults(t, err); len(all) != 6 || all[5].Msg != "996 more faults" {
+	if all := faults(t, err); len(all) != 6 || all[5].Msg != "996 more faults" || all[5].More != 996 {
 		t.Errorf("%d faults, the last: %v", len(all), all[len(all)-1])
 	}
 	types := ""

@@ -41,7 +41,7 @@ func ReadLimits(data []byte, limits Limits) (*R, error) {
 }
 
 func more(n int, what string) *Fault {
-	return &Fault{Offset: -1, Pos: -1, Msg: fmt.Sprintf("%d more %s", n, what)}
+	return &Fault{Offset: -1, Pos: -1, Msg: fmt.Sprintf("%d more %s", n, what), More: n}
 }
 
 // reader is the state of one ReadLimits. A fault does not stop it: it goes on

@@ -86,9 +86,9 @@ func readR(name string, data []byte) (*rv1reader.R, error) {
 	if err == nil {
 		return r, nil
 	}
-	n := 1
+	n := lint.Faults(err)
 	if m, ok := err.(*multierror.Error); ok {
-		n, err = len(m.Errors), m.Errors[0]
+		err = m.Errors[0]
 	}
 	if n > 1 {
 		return nil, fmt.Errorf("jgf: %s: %w (of %s: flux burrow check)", name, err, lint.Count(n, "fault"))

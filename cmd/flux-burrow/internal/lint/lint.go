@@ -39,7 +39,7 @@ func R(name string, data []byte) Report {
 	rep := &report{Report: Report{Name: name}}
 	r, err := rv1reader.Read(data)
 	faults, warnings := unfold(err), r.Warnings
-	rep.Faults = len(faults)
+	rep.Faults = Faults(err)
 	for _, f := range faults {
 		rep.add("%s: error: %v", place(name, data, f), f)
 	}
@@ -50,6 +50,21 @@ func R(name string, data []byte) Report {
 		rep.add("%s: ok: %s", name, summary(r))
 	}
 	return rep.done()
+}
+
+// Faults returns how many faults an error of rv1reader.Read stands for, those
+// that it does not list among them.
+func Faults(err error) int {
+	n := 0
+	for _, e := range unfold(err) {
+		var f *rv1reader.Fault
+		if errors.As(e, &f) && f.More > 0 {
+			n += f.More
+			continue
+		}
+		n++
+	}
+	return n
 }
 
 // unfold makes a list of an error that may be several.

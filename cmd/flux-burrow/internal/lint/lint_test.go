@@ -32,6 +32,14 @@ func TestR(t *testing.T) {
 	}
 }
 
+// Of many faults not all are listed, all are counted.
+func TestManyFaults(t *testing.T) {
+	r := R("r", []byte(`{"version":1,"execution":{"R_lite":[`+strings.Repeat("7,", 999)+`7]}}`))
+	if lines := strings.Count(r.Text, "error: "); r.Faults != 1000 || lines > 100 || !strings.Contains(r.Text, " more faults\n") {
+		t.Errorf("%d faults, %d lines: %s", r.Faults, lines, r.Text)
+	}
+}
+
 func TestLongR(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"version":1,"execution":{"R_lite":[`)
