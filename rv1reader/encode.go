@@ -3,8 +3,9 @@
 package rv1reader
 
 import (
-	"encoding/json"
 	"strconv"
+
+	"flux-burrow/rv1reader/internal/jsonstr"
 )
 
 // Encode writes R (RFC 20) as flux-core does: ranks with equal children in one
@@ -12,7 +13,8 @@ import (
 // starttime and expiration always; nslots, properties and the scheduling key
 // if there are any. Ranks without children have no entry of their own, so they
 // are written only where the nodelist needs them. Reading what Encode wrote
-// gives an equal R.
+// gives an equal R. Unlike flux-core it keeps a property of no ranks, and writes
+// no nodelist for no ranks, where flux-core writes one host without a name.
 func (r *R) Encode() []byte { return r.AppendJSON(nil) }
 
 // MarshalJSON is Encode for encoding/json.
@@ -36,7 +38,7 @@ func (r *R) AppendJSON(b []byte) []byte {
 	b = append(b, ']')
 	if r.Nodelist != nil {
 		b = append(b, `,"nodelist":[`...)
-		b = appendString(b, r.Nodelist.String())
+		b = jsonstr.Append(b, r.Nodelist.String())
 		b = append(b, ']')
 	}
 	if len(r.Properties) > 0 {
@@ -45,7 +47,7 @@ func (r *R) AppendJSON(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = append(appendString(b, p.Name), `:"`...)
+			b = append(jsonstr.Append(b, p.Name), `:"`...)
 			b, _ = p.Ranks.AppendText(b)
 			b = append(b, '"')
 		}
@@ -75,21 +77,11 @@ func appendEntry(b []byte, g Group) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendString(b, c.Type), `:"`...)
+		b = append(jsonstr.Append(b, c.Type), `:"`...)
 		b, _ = c.IDs.AppendText(b)
 		b = append(b, '"')
 	}
 	return append(b, `}}`...)
-}
-
-func appendString(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
-			text, _ := json.Marshal(s) // a string always can be
-			return append(b, text...)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
 }
 
 // appendSeconds writes a time without an exponent, which is legal JSON and a

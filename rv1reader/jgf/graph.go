@@ -4,13 +4,13 @@ package jgf
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
 
 	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"
+	"flux-burrow/rv1reader/internal/jsonstr"
 )
 
 // graph is one graph being written. A node of 100 cores makes 200 objects, so
@@ -78,13 +78,13 @@ func (g *graph) node(b *block, rank int, c rv1reader.Children, whole bool) error
 	})
 	base, n := splitHost(g.host)
 	v := strconv.AppendInt(append(g.out, openVertex...), int64(id), 10)
-	v = quoted(append(v, openMeta...), "node")
+	v = jsonstr.Append(append(v, openMeta...), "node")
 	if string(base) != "node" {
-		v = quoted(append(v, `,"basename":`...), base)
+		v = jsonstr.Append(append(v, `,"basename":`...), base)
 	}
 	g.tmp = strconv.AppendInt(append(g.tmp[:0], base...), n, 10)
 	if !bytes.Equal(g.tmp, g.host) {
-		v = quoted(append(v, `,"name":`...), g.host)
+		v = jsonstr.Append(append(v, `,"name":`...), g.host)
 	}
 	v = strconv.AppendInt(append(v, openID...), n, 10)
 	v = strconv.AppendInt(append(v, openRank...), int64(rank), 10)
@@ -92,7 +92,7 @@ func (g *graph) node(b *block, rank int, c rv1reader.Children, whole bool) error
 	if whole {
 		v = append(v, exclusive...)
 	}
-	v = quoted(append(v, openPath...), g.path)
+	v = jsonstr.Append(append(v, openPath...), g.path)
 	g.out = append(v, shutVertex...)
 	return nil
 }
@@ -123,7 +123,7 @@ func (g *graph) properties(v []byte, rank int) []byte {
 			v = append(v, ',')
 		}
 		open = true
-		v = append(quoted(v, p.Name), `:""`...)
+		v = append(jsonstr.Append(v, p.Name), `:""`...)
 	}
 	if open {
 		v = append(v, '}')
@@ -133,12 +133,12 @@ func (g *graph) properties(v []byte, rank int) []byte {
 
 // children writes the vertices of one type.
 func (g *graph) children(first, rank int, have rv1reader.Child, held *idset.Set) {
-	g.head = quoted(append(g.head[:0], openMeta...), have.Type)
+	g.head = jsonstr.Append(append(g.head[:0], openMeta...), have.Type)
 	g.head = append(g.head, openID...)
 	g.mid = strconv.AppendInt(append(g.mid[:0], openRank...), int64(rank), 10)
 	g.mid = append(append(g.mid, exclusive...), openPath...)
 	g.tmp = append(append(append(g.tmp[:0], g.path...), '/'), have.Type...)
-	g.mid = quoted(g.mid, g.tmp)
+	g.mid = jsonstr.Append(g.mid, g.tmp)
 	g.mid = g.mid[:len(g.mid)-1] // the quote comes after the id
 	v := g.out
 	shared(first, have.IDs, held, func(vertex, id int) {
@@ -179,12 +179,12 @@ func (g *graph) edges(b *block, rank int, c rv1reader.Children) {
 
 // cluster writes the root.
 func (g *graph) cluster() {
-	v := quoted(append(append(append(g.out, openVertex...), '0'), openMeta...), "cluster")
+	v := jsonstr.Append(append(append(append(g.out, openVertex...), '0'), openMeta...), "cluster")
 	if g.w.base != "cluster" {
-		v = quoted(append(v, `,"basename":`...), g.w.base)
+		v = jsonstr.Append(append(v, `,"basename":`...), g.w.base)
 	}
 	v = append(append(append(v, openID+"0"...), openRank...), "-1"...)
-	v = quoted(append(v, openPath...), g.w.root)
+	v = jsonstr.Append(append(v, openPath...), g.w.root)
 	g.out = append(v, "}}}"...)
 }
 
@@ -208,14 +208,4 @@ func splitHost(host []byte) (base []byte, id int64) {
 		return host, id
 	}
 	return host[:i], id
-}
-
-func quoted[T string | []byte](b []byte, s T) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
-			text, _ := json.Marshal(string(s)) // a string always can be
-			return append(b, text...)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
 }
