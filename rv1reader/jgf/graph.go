@@ -39,7 +39,7 @@ const (
 
 // room returns at least how many bytes the graph takes, and little more.
 func (w *Writer) room(set *rv1reader.ResourceSet) int {
-	digits, host := len(strconv.Itoa(w.total())), 0
+	digits, host := len(strconv.Itoa(w.total)), 0
 	if l := w.inv.Nodelist(); l.Len() > 0 {
 		host = len(l.At(l.Len() - 1))
 	}
@@ -55,14 +55,6 @@ func (w *Writer) room(set *rv1reader.ResourceSet) int {
 		n += (run.Hi - run.Lo + 1) * size
 	}
 	return n
-}
-
-func (w *Writer) total() int {
-	if len(w.blocks) == 0 {
-		return 1
-	}
-	b := w.blocks[len(w.blocks)-1]
-	return b.first + (b.hi-b.lo+1)*b.size
 }
 
 // node writes a node after its children, as Fluxion does.
@@ -99,7 +91,8 @@ func (g *graph) node(b *block, rank int, c rv1reader.Children, whole bool) error
 
 // each calls f for each type of the children c of a node with vertex id, with
 // the vertex id of the first the node has, what it has and what c has of it.
-// Cores come last, as in the R that Fluxion is given.
+// Cores come last, as flux-core writes R. Where they do not, as in an R that a
+// site amended, Fluxion numbers them before the others; nothing depends on it.
 func (b *block) each(id int, c rv1reader.Children, f func(first int, have rv1reader.Child, held *idset.Set)) {
 	next := id + 1
 	for i := range b.children {

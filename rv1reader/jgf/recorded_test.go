@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"flux-burrow/rv1reader"
 )
@@ -36,6 +38,7 @@ func rOf(ranks, children, hosts, more string) string {
 type tree struct {
 	Vertices map[string]map[string]any
 	Edges    map[string]string // child to parent
+	ids      map[string]string // vertex ids of nodes
 }
 
 func parse(t testing.TB, text []byte) tree {
@@ -52,7 +55,7 @@ func parse(t testing.TB, text []byte) tree {
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Fatalf("%v in %s", err, text)
 	}
-	out := tree{map[string]map[string]any{}, map[string]string{}}
+	out := tree{map[string]map[string]any{}, map[string]string{}, map[string]string{}}
 	paths := map[string]string{}
 	for _, n := range doc.Graph.Nodes {
 		path := n.Metadata["paths"].(map[string]any)["containment"].(string)
@@ -60,6 +63,9 @@ func parse(t testing.TB, text []byte) tree {
 			t.Errorf("vertex %s %s is there twice", n.ID, path)
 		}
 		paths[n.ID], out.Vertices[path] = path, n.Metadata
+		if n.Metadata["type"] == "node" {
+			out.ids[path] = n.ID
+		}
 	}
 	for _, e := range doc.Graph.Edges {
 		from, to := paths[e.Source], paths[e.Target]
@@ -92,7 +98,7 @@ func TestRecordedPairs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(parse(t, pair.JGF), parse(t, got)); d != "" {
+		if d := diff(parse(t, pair.JGF), parse(t, got)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", r.Short(), d)
 		}
 		// Fluxion's ids and order are met as well, which nothing depends on.
@@ -102,5 +108,63 @@ func TestRecordedPairs(t *testing.T) {
 	}
 	if n != 5 {
 		t.Errorf("%d pairs", n)
+	}
+}
+
+func diff(want, got tree) string { return cmp.Diff(want, got, cmpopts.IgnoreUnexported(tree{})) }
+
+// What Fluxion 0.54 wrote on machines of several kinds of nodes that lie between
+// each other, with properties and odd host names, and on one of 60 nodes.
+func TestRecordedKinds(t *testing.T) {
+	f, err := os.Open("../testdata/fluxion-rv1-jgf-pairs-2.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n, shared := 0, 0
+	lines := bufio.NewScanner(f)
+	for lines.Buffer(nil, 1<<20); lines.Scan(); n++ {
+		var pair struct {
+			Request           string
+			Inventory, R, JGF json.RawMessage
+		}
+		if err := json.Unmarshal(lines.Bytes(), &pair); err != nil {
+			t.Fatal(err)
+		}
+		w, r := inventory(t, string(pair.Inventory)), read(t, string(pair.R))
+		m := w.inv.Map(r)
+		whole := m.Whole
+		if !strings.Contains(pair.Request, "--exclusive") {
+			whole = nil
+		}
+		text, err := w.Graph(m.Set, whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := parse(t, pair.JGF), parse(t, text)
+		if d := diff(want, got) + cmp.Diff(want.ids, got.ids); d != "" {
+			t.Errorf("%s %s (-want +got):\n%s", pair.Request, r.Short(), d)
+		}
+		// Without being told, a node is exclusive when nothing of it is left.
+		if text, err = w.FromR(r); err != nil {
+			t.Fatal(err)
+		}
+		got = parse(t, text)
+		for rank := range m.Whole.All() {
+			v := "/cluster0/" + w.inv.Host(rank)
+			if got.Vertices[v]["exclusive"] != true {
+				t.Errorf("%s: %s is not exclusive", pair.Request, v)
+			}
+			if want.Vertices[v]["exclusive"] != true {
+				shared++
+				delete(got.Vertices[v], "exclusive")
+			}
+		}
+		if d := diff(want, got); d != "" {
+			t.Errorf("%s %s from R (-want +got):\n%s", pair.Request, r.Short(), d)
+		}
+	}
+	if lines.Err() != nil || n != 16 || shared == 0 {
+		t.Errorf("%d pairs, %d whole nodes that are not exclusive, %v", n, shared, lines.Err())
 	}
 }

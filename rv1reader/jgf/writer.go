@@ -3,6 +3,7 @@
 package jgf
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,9 +26,11 @@ type Writer struct {
 	inv  *rv1reader.Inventory
 	root string // path of the cluster, "/cluster0"
 	base string
-	// blocks say which vertex ids the nodes have: Fluxion numbers the cluster 0
-	// and then, by rank, each node and what is below it.
+	// blocks say which vertex ids the nodes have, by rank. Fluxion numbers the
+	// cluster 0 and then, by entry of R_lite as flux-core groups them and in that
+	// by rank, each node and what is below it.
 	blocks []block
+	total  int // vertices
 	// props are the properties of nodes, sorted by name.
 	props []rv1reader.Property
 }
@@ -51,32 +54,31 @@ func New(inv *rv1reader.Inventory, o Options) (*Writer, error) {
 	if strings.Contains(o.Cluster, "/") {
 		return nil, fmt.Errorf("jgf: the cluster name %q has a slash in it", o.Cluster)
 	}
-	w := &Writer{inv: inv, base: o.Cluster, root: "/" + o.Cluster + "0"}
-	next := 1
-	add := func(lo, hi int, c rv1reader.Children) {
-		b := block{lo: lo, hi: hi, first: next, size: 1, children: c}
-		for _, ch := range c {
-			b.size += ch.IDs.Count()
-		}
-		next += (hi - lo + 1) * b.size
-		w.blocks = append(w.blocks, b)
-	}
-	for run, c := range inv.Set().Runs() {
-		for _, ch := range c {
+	w := &Writer{inv: inv, base: o.Cluster, root: "/" + o.Cluster + "0", total: 1}
+	for _, g := range inv.Set().Groups() {
+		size := 1
+		for _, ch := range g.Children {
 			if strings.Contains(ch.Type, "/") {
 				return nil, fmt.Errorf("jgf: the type %q has a slash in it", ch.Type)
 			}
+			size += ch.IDs.Count()
 		}
-		add(run.Lo, run.Hi, c)
+		for r := range g.Ranks.Runs() {
+			w.blocks = append(w.blocks, block{lo: r.Lo, hi: r.Hi, first: w.total, size: size, children: g.Children})
+			w.total += (r.Hi - r.Lo + 1) * size
+		}
 	}
+	slices.SortFunc(w.blocks, func(a, b block) int { return cmp.Compare(a.lo, b.lo) })
 	w.props = slices.Clone(inv.R().Properties)
 	slices.SortFunc(w.props, func(a, b rv1reader.Property) int { return strings.Compare(a.Name, b.Name) })
 	return w, nil
 }
 
 // FromR returns the graph of a job's R, to be its scheduling key. A node of
-// which the job holds everything is exclusive. It refuses an R that does not
-// fit the inventory; the error then is made of *rv1reader.Problem.
+// which the job holds everything is exclusive. Fluxion marks only those that
+// were asked for so, which R does not say and Graph can be told; to nobody else
+// it makes a difference, as nothing of such a node is left. FromR refuses an R
+// that does not fit the inventory; the error then is made of *rv1reader.Problem.
 func (w *Writer) FromR(r *rv1reader.R) ([]byte, error) {
 	m := w.inv.Map(r)
 	if !m.Fits() {
