@@ -84,6 +84,20 @@ func TestMap(t *testing.T) {
 	}
 }
 
+// n1 and n01 are two hosts.
+func TestMapPadding(t *testing.T) {
+	r := func(hosts string) *R {
+		return mustRead(t, doc(`[{"rank":"0-1","children":{"core":"0"}}]`, `,"nodelist":["`+hosts+`"]`))
+	}
+	m := NewInventory(r("n[1-2]")).Map(r("n[01-02]"))
+	if !m.Set.Empty() || m.Doubt.String() != "0-1" || len(m.Problems) != 2 {
+		t.Errorf("set %s, doubt %s, problems %v", m.Set, m.Doubt, m.Problems)
+	}
+	if m := NewInventory(r("n[9-10]")).Map(r("n9,n10")); !m.Fits() {
+		t.Error(m.Problems)
+	}
+}
+
 // A broken R puts all ranks it names in doubt, whether they fit or not.
 func TestMapBroken(t *testing.T) {
 	r, err := Read([]byte(doc(`[{"rank":"0-1,44","children":{"core":"0-3","gpu":"!"}}]`, "")))
@@ -209,6 +223,13 @@ func TestLedger(t *testing.T) {
 	if h, _ := l.Held(1); h.String() != "rank0/core[0-5] rank[1-3]/core[0-3] rank9/core[3-5]" {
 		t.Errorf("held %s", h)
 	}
+	if u := l.UsedAt(0); u.String() != "core[0-5]" {
+		t.Errorf("in use at 0: %s", u)
+	}
+	if got := fmt.Sprint(l.Book(4, set("0", "0,5"))); got != "[{0 4 1 core[0,5]}]" {
+		t.Errorf("overlaps with what was booked at first and later: %s", got)
+	}
+	l.Free(4, nil)
 	l.Free(1, nil)
 	l.Free(2, idset.MustParse("0-100"))
 	if !l.Used().Empty() || len(l.Jobs()) != 0 || len(l.claims) != 0 {

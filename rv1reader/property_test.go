@@ -162,6 +162,21 @@ func TestSetAlgebra(t *testing.T) {
 	})
 }
 
+// A part of a list of children is not the whole of it, though they start at the
+// same place in memory.
+func TestPartOfChildren(t *testing.T) {
+	var groups []Group
+	for i := range fewKinds + 2 {
+		groups = append(groups, Group{idset.New(i), CoresGPUs(idset.New(i), idset.New(0))})
+	}
+	last := groups[len(groups)-1].Children
+	groups = append(groups, Group{idset.New(20), last[:1]}, Group{idset.New(21), last})
+	s := NewResourceSet(groups...)
+	if s.At(20).String() != "core9" || s.At(21).String() != "core9,gpu0" {
+		t.Errorf("at 20 is %s, at 21 %s", s.At(20), s.At(21))
+	}
+}
+
 func TestNilSet(t *testing.T) {
 	var none *ResourceSet
 	one := NewResourceSet(Group{idset.New(1), CoresGPUs(idset.New(2), nil)})

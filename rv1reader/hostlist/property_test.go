@@ -160,6 +160,22 @@ func TestCompact(t *testing.T) {
 	}
 }
 
+// Padding is a part of a name, if it shows.
+func TestPadding(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same int
+	}{
+		{"n[1-3]", "n[01-03]", 0}, {"n[08-11]", "n[8-11]", 0}, {"n[9-11]", "n9,n[10-11]", 3}, {"n[10-12]", "n10,n11,n012", 2},
+		{"n[1-2]-ib", "n[01-02]-ib", 0},
+	} {
+		a, b := MustParse(c.a), MustParse(c.b)
+		if n := a.Common(0, b, 0, a.Len()); n != c.same || a.Equal(b) != (n == a.Len()) {
+			t.Errorf("%s and %s: %d in common, equal %v", a, b, n, a.Equal(b))
+		}
+	}
+}
+
 func TestNil(t *testing.T) {
 	var none *List
 	if none.Len() != 0 || none.Index("") != -1 || none.String() != "" || !none.Equal(&List{}) || none.NumRuns() != 0 ||
