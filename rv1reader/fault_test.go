@@ -69,6 +69,8 @@ func TestFaults(t *testing.T) {
 			`execution.expiration: null: not a number`}},
 		{"nslots wraps", doc(okLite, `,"nslots":4294967297`), []string{"execution.nslots: 4294967297: not within 32 bits"}},
 		{"nslots wraps from below", doc(okLite, `,"nslots":-4294967295`), []string{"execution.nslots: -4294967295: not within 32 bits"}},
+		{"what a Fluxion wrote, flux-sched issue 1437", doc(`[{"rank":"4","children":{"core":"0,0-1,1-2,2-95","gpu":"0-3"}}]`, `,"nodelist":["hetchy1004"]`), []string{
+			`execution.R_lite[0].children.core: "0,0-1,1-2,2-95": 0 is out of order after 0 (byte 2 of the string, at byte`}},
 		{"repeat", doc(`[{"rank":"0-3","children":{"core":"0-7"}},{"rank":"2-5","children":{"core":"6-9","gpu":"0"}}]`, ""), []string{
 			`execution.R_lite[1].children.core: {"rank":"2-5"`, `core6-7 of rank 2-3 is in execution.R_lite[0] too`}},
 		{"nested ranks", doc("["+repeat(1000, func(i int) string {
