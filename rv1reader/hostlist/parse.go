@@ -114,7 +114,7 @@ func (p *parser) name(start, end int) error {
 		if l := len(r.prefix) + len(r.suffix) + max(r.width, digits(r.hi)); l > MaxNameLen {
 			return p.fault(start, "name of %d bytes, the limit is %d", l, MaxNameLen)
 		}
-		if r.suffix != "" {
+		if r.suffix != "" || open > 0 && isDigit(text[open-1]) {
 			if last := string(r.append(nil, r.count()-1)); uncounted(last) {
 				return p.fault(start, "the number at the end of %s is too large", last)
 			}
@@ -130,9 +130,10 @@ func (p *parser) name(start, end int) error {
 // uncounted tells whether a name ends in a number that is too large to count
 // with. flux-core passes over such a name without a word.
 func uncounted(name string) bool {
-	last := name[len(name)-1]
-	return '0' <= last && last <= '9' && hostRun(name).plain
+	return isDigit(name[len(name)-1]) && hostRun(name).plain
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func (p *parser) add(pos int, r run) error {
 	if p.list.n+r.count() > p.max {
@@ -176,7 +177,7 @@ func (p *parser) number(pos int, s string) (uint64, error) {
 	}
 	digits := strings.TrimPrefix(s, "+") // flux-core takes a sign here
 	for i := range len(digits) {
-		if digits[i] < '0' || digits[i] > '9' {
+		if !isDigit(digits[i]) {
 			return 0, p.fault(pos+len(s)-len(digits)+i, "%q is not a digit", digits[i])
 		}
 	}

@@ -137,6 +137,7 @@ func TestCompact(t *testing.T) {
 		{"n[" + strings.Repeat("0", 256) + "]", "name of 257 bytes, the limit is 255"},
 		{"n[99999999999999999999]", "number 99999999999999999999 is too large"},
 		{"n[0-18446744073709551615]", "more than 1048576 hosts"},
+		{"2[0000000000000000000]", "at byte 0: the number at the end of 20000000000000000000 is too large"},
 		{"n[5-10]0000000000000000000", "at byte 0: the number at the end of n100000000000000000000 is too large"},
 		{"a,n18446744073709551616", "at byte 2: the number at the end of n18446744073709551616 is too large"},
 	} {

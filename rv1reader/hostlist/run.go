@@ -54,7 +54,7 @@ func digits(n uint64) int {
 // hostRun returns the run of one name given in full.
 func hostRun(name string) run {
 	i := len(name)
-	for i > 0 && '0' <= name[i-1] && name[i-1] <= '9' {
+	for i > 0 && isDigit(name[i-1]) {
 		i--
 	}
 	n, err := strconv.ParseUint(name[i:], 10, 64)
@@ -98,7 +98,7 @@ func (r *run) find(name string) int {
 		return -1
 	}
 	num := name[len(r.prefix) : len(name)-len(r.suffix)]
-	if num[0] < '0' || num[0] > '9' { // ParseUint would take a sign
+	if !isDigit(num[0]) { // ParseUint would take a sign
 		return -1
 	}
 	n, err := strconv.ParseUint(num, 10, 64)
