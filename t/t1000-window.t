@@ -79,13 +79,20 @@ test_expect_success 'ten cancels at moments between the prolog and the start' '
 		{ flux cancel $(cat id) || :; } && ended $(cat id) && fine $(cat id) || return 1
 	done
 '
-test_expect_success 'unloaded in mid-prolog, no job is stuck' '
+test_expect_success 'unloaded in mid-prolog, no job is stuck, nor beside its services' '
 	dws_service --setup 1.5 &&
-	rabbit -N2 true > id &&
-	posted -m description=burrow-prolog $(cat id) prolog-start &&
-	flux jobtap remove burrow.so &&
-	ended $(cat id) && balanced $(cat id) &&
+	rabbit -N2 "$T/lib/task" 0.3 > id &&
+	posted -m description=burrow-prolog $(cat id) prolog-start && wait_for 10 any_up &&
+	flux jobtap remove burrow.so && any_up &&
+	ended $(cat id) && balanced $(cat id) && ! test -e "$DIR/violations" &&
+	events $(cat id) | grep "finish=0" &&
 	flux jobtap load "$SO" && wait_for 10 all_down
+'
+test_expect_success 'dws_environment comes while it is not there' '
+	rabbit -N2 "$T/lib/task" 0.3 > id &&
+	posted -m description=burrow-prolog $(cat id) prolog-start && wait_for 10 any_up &&
+	flux jobtap remove burrow.so && posted $(cat id) dws_environment && flux jobtap load "$SO" &&
+	ended $(cat id) && fine $(cat id) && events $(cat id) | grep "finish=0" && wait_for 10 all_down
 '
 test_expect_success 'unloaded while services go down, the job starts only when they are' '
 	dws_service --setup 0.3 && for r in 0 1 2 3; do echo 1.5 > "$DIR/slow.$r"; done &&
