@@ -110,6 +110,30 @@ func TestPoster(t *testing.T) {
 	})
 }
 
+// A posted function that panics keeps no other from its turn, and none has one
+// after Destroy.
+func TestPosterTurn(t *testing.T) {
+	with(t, func(in *embed.Instance, h *flux.Handle) func() {
+		p, err := h.NewPoster()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var panicked []string
+		forget := flux.OnPanic(func(text string) { panicked = append(panicked, text) })
+		ran := 0
+		p.Post(func() { panic("on purpose") })
+		p.Post(func() { ran++ })
+		p.Post(p.Destroy)
+		p.Post(func() { t.Error("ran after Destroy") })
+		return func() {
+			forget()
+			if ran != 1 || len(panicked) != 1 {
+				t.Errorf("%d ran, panics: %q", ran, panicked)
+			}
+		}
+	})
+}
+
 func TestWatchRead(t *testing.T) {
 	with(t, func(in *embed.Instance, h *flux.Handle) func() {
 		r, w, err := os.Pipe()

@@ -59,6 +59,18 @@ func (p *Poster) run() {
 	p.queue = nil
 	p.mu.Unlock()
 	for _, fn := range queue {
+		p.call(fn)
+	}
+}
+
+// call runs one function. One that panics keeps no other from its turn, and
+// none has one after Destroy.
+func (p *Poster) call(fn func()) {
+	defer Recover("posted function", nil)
+	p.mu.Lock()
+	closed := p.closed
+	p.mu.Unlock()
+	if !closed {
 		fn()
 	}
 }

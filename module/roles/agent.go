@@ -26,7 +26,7 @@ type agentRole struct {
 	handlers []*flux.MsgHandler
 	cfg      *config.Config
 	agent    *agent.Agent
-	pending  map[*flux.Request]struct{}
+	pending  requests
 	idler    idler
 }
 
@@ -39,7 +39,7 @@ func StartAgent(h *flux.Handle, args []string) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &agentRole{host: o, pending: map[*flux.Request]struct{}{}, idler: idler{host: o}}
+	r := &agentRole{host: o, pending: newRequests(h), idler: idler{host: o}}
 	if err := r.start(); err != nil {
 		r.stop()
 		return nil, err
@@ -128,36 +128,8 @@ func (r *agentRole) controller(cfg *config.Config) control.Controller {
 // later.
 func (r *agentRole) answer(fn func(payload string, reply func(string, error))) func(*flux.Request) {
 	return func(req *flux.Request) {
-		payload, err := req.Payload()
-		if err != nil {
-			r.respond(req, "", err)
-			return
-		}
-		kept := req.Keep()
-		r.pending[kept] = struct{}{}
 		r.idler.worked()
-		fn(payload, func(answer string, err error) {
-			if _, ok := r.pending[kept]; !ok {
-				return
-			}
-			delete(r.pending, kept)
-			r.respond(kept, answer, err)
-			kept.Release()
-		})
-	}
-}
-
-func (r *agentRole) respond(req *flux.Request, answer string, err error) {
-	if req.NoResponse() {
-		return
-	}
-	if err != nil {
-		err = req.RespondError(err)
-	} else {
-		err = req.Respond(answer)
-	}
-	if err != nil {
-		r.h.Log(flux.LogErr, "%s: can't respond: %v", req.Topic(), err)
+		r.pending.answer(req, fn)
 	}
 }
 
@@ -184,11 +156,7 @@ func (r *agentRole) stop() {
 	if r.agent != nil {
 		r.agent.Close()
 	}
-	for req := range r.pending {
-		delete(r.pending, req)
-		r.respond(req, "", &flux.Error{Num: syscall.ENOSYS, Text: "burrow agent is being unloaded"})
-		req.Release()
-	}
+	r.pending.end(&flux.Error{Num: syscall.ENOSYS, Text: "burrow agent is being unloaded"})
 	if r.poster != nil {
 		r.poster.Destroy()
 	}

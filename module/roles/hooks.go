@@ -22,9 +22,8 @@ const pluginName = "burrow"
 // hooksRole is the jobtap plugin.
 type hooksRole struct {
 	*jobtap
-	hooks *hooks.Hooks
-	// pending are requests that are not answered yet.
-	pending map[*flux.Request]struct{}
+	hooks   *hooks.Hooks
+	pending requests
 	// configured counts new configurations.
 	configured int
 }
@@ -38,7 +37,7 @@ func Hooks(p *flux.Plugin) error {
 	if err != nil {
 		return err
 	}
-	r := &hooksRole{jobtap: newJobtap(o, p), pending: map[*flux.Request]struct{}{}}
+	r := &hooksRole{jobtap: newJobtap(o, p), pending: newRequests(o.h)}
 	// First, so that a load that fails later leaves nothing behind.
 	if err := p.OnDestroy("burrow", r.close); err != nil {
 		o.close()
@@ -155,34 +154,13 @@ func (r *hooksRole) query(_ string, args *flux.Args) error {
 // service makes a message handler of a function that replies once.
 func (r *hooksRole) service(fn func(string, func(string, error))) func(*flux.Request) {
 	return func(req *flux.Request) {
-		payload, err := req.Payload()
-		if err == nil && (r.hooks == nil || !r.hooks.Enabled()) {
-			err = &flux.Error{Num: syscall.ENOSYS, Text: "burrow is not enabled"}
-		}
-		kept := req.Keep()
-		r.pending[kept] = struct{}{}
-		reply := func(answer string, err error) {
-			if _, ok := r.pending[kept]; !ok {
+		r.pending.answer(req, func(payload string, reply func(string, error)) {
+			if r.hooks == nil || !r.hooks.Enabled() {
+				reply("", &flux.Error{Num: syscall.ENOSYS, Text: "burrow is not enabled"})
 				return
 			}
-			delete(r.pending, kept)
-			if !req.NoResponse() {
-				if err != nil {
-					err = kept.RespondError(err)
-				} else {
-					err = kept.Respond(answer)
-				}
-				if err != nil {
-					r.h.Log(flux.LogErr, "%s: can't respond: %v", kept.Topic(), err)
-				}
-			}
-			kept.Release()
-		}
-		if err != nil {
-			reply("", err)
-			return
-		}
-		fn(payload, reply)
+			fn(payload, reply)
+		})
 	}
 }
 
@@ -233,12 +211,6 @@ func (r *hooksRole) close() {
 	if r.hooks != nil {
 		r.hooks.Close()
 	}
-	for req := range r.pending {
-		delete(r.pending, req)
-		if !req.NoResponse() {
-			_ = req.RespondError(&flux.Error{Num: syscall.EAGAIN, Text: "burrow plugin is being unloaded"})
-		}
-		req.Release()
-	}
+	r.pending.end(&flux.Error{Num: syscall.EAGAIN, Text: "burrow plugin is being unloaded"})
 	r.host.close()
 }
