@@ -100,6 +100,14 @@ func (v *witness) settled() bool { return v.active() && v.now()-v.pluginSince > 
 // active tells whether the plugin is there and enabled.
 func (v *witness) active() bool { return v.pluginUp && !v.off }
 
+// informed: agents that were loaded while the plugin was not there are told of
+// jobs from now on.
+func (v *witness) informed() {
+	for r := range v.w.blind {
+		v.w.blind[r] = v.now() + settle
+	}
+}
+
 // orphans marks jobs whose holds are nobody's from now on: the job manager
 // ends, and with it what was left to end them, and the plugin is not there.
 func (v *witness) orphans() {
@@ -118,7 +126,7 @@ func (v *witness) newPolicy() {
 	v.reloaded = v.now()
 	if v.off && !v.w.Off {
 		v.pluginSince = v.now()
-		clear(v.w.blind)
+		v.informed()
 	}
 	v.off = v.w.Off
 	v.drains = v.drains || v.w.OnFailure == "" || v.w.OnFailure == "drain"
@@ -341,7 +349,7 @@ func (v *witness) starts(p place) {
 func (v *witness) stops(p place) {
 	now := v.now()
 	// An agent that was loaded since the plugin went was told of no job.
-	if v.reloading() || v.w.blind[p.rank] || !v.w.current(p.rank) {
+	if v.reloading() || v.now() < v.w.blind[p.rank] || !v.w.current(p.rank) {
 		return
 	}
 	// A wish is some time on its way.

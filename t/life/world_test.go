@@ -5,6 +5,7 @@ package life
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"syscall"
 	"time"
@@ -108,8 +109,9 @@ type world struct {
 	noEnv     map[embed.JobID]bool
 	setupFail map[embed.JobID]bool
 	agents    []*embed.Module
-	// blind are ranks whose agent was loaded while the plugin was not there.
-	blind map[int]bool
+	// blind are ranks whose agent was loaded while the plugin was not there, and
+	// until when they know nothing of jobs.
+	blind map[int]time.Duration
 	// gapSince and gapUntil: the last time when no rank had an agent.
 	gapSince, gapUntil time.Duration
 }
@@ -123,7 +125,7 @@ func newWorld(s setup) *world {
 		s.Kill = 30 * time.Millisecond
 	}
 	w := &world{setup: s, giveUp: map[embed.JobID]bool{}, noEnv: map[embed.JobID]bool{}, setupFail: map[embed.JobID]bool{},
-		blind: map[int]bool{}}
+		blind: map[int]time.Duration{}}
 	text := s.toml()
 	w.witness = newWitness(w)
 	w.in = embed.New(embed.Options{
@@ -342,7 +344,7 @@ func (w *world) loadPlugin() {
 		panic(err)
 	}
 	w.pluginUp, w.pluginSince = true, w.in.Elapsed()
-	clear(w.blind)
+	w.informed()
 }
 
 func (w *world) removePlugin() {
@@ -375,7 +377,7 @@ func (w *world) loadAgent(rank int) {
 	}
 	w.agents[rank] = m
 	if !w.active() {
-		w.blind[rank] = true
+		w.blind[rank] = math.MaxInt64
 	}
 }
 
