@@ -15,8 +15,9 @@ import (
 func TestRequestsAnsweredOnce(t *testing.T) {
 	defer flux.OnPanic(func(string) {})()
 	in := embed.New(embed.Options{})
+	var pending requests
 	m, err := in.LoadModule(0, "probe", nil, func(h *flux.Handle, _ []string) (func(), error) {
-		pending := newRequests(h)
+		pending = newRequests(h)
 		var handlers []*flux.MsgHandler
 		for method, fn := range map[string]func(string, func(string, error)){
 			"now":   func(p string, reply func(string, error)) { reply(p, nil); reply(p, nil) },
@@ -46,6 +47,9 @@ func TestRequestsAnsweredOnce(t *testing.T) {
 		in.Client(0).Request(0, "probe."+method, "{}", 0, func(r embed.Response) { answers[method] = append(answers[method], r.Errno) })
 	}
 	in.Settle()
+	if n := len(pending.kept); n != 1 {
+		t.Errorf("%d wait for their answer", n)
+	}
 	m.Unload()
 	in.Settle()
 	for method, want := range map[string]syscall.Errno{"now": 0, "later": syscall.EAGAIN, "panic": syscall.EPROTO, "both": 0} {
