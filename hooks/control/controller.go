@@ -95,6 +95,13 @@ type Controller interface {
 	Close()
 }
 
+// Memory is a Controller that may know what a unit is without asking.
+type Memory interface {
+	// Remember gives the state of a unit, and whether it is known. It answers at
+	// once, on the reactor's thread.
+	Remember(unit string) (State, bool)
+}
+
 var (
 	// ErrAbsent says that this node has no such unit. The service is skipped
 	// here; it is no failure. Test with errors.Is.

@@ -80,6 +80,11 @@ func (l *link) job(ctx context.Context, o Order, w *watched) (string, error) {
 // job's "done" is not enough: a start is "done" too where a condition of the
 // unit had systemd skip it, and of a simple service as soon as it was forked.
 func (l *link) outcome(ctx context.Context, o Order, w *watched, result string) error {
+	// systemd tells a unit's change before the end of the job that made it
+	// (bus_job_send_removed_signal), so as a rule there is nothing to ask.
+	if state, known := w.state(); known && result == "done" && (state == Up) == (o.Verb == Start) && (state == Down) == (o.Verb == Stop) {
+		return nil
+	}
 	if err := l.refresh(ctx, w); err != nil {
 		return err
 	}

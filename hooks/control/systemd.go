@@ -155,17 +155,34 @@ func (s *systemd) State(unit string, done func(State, error)) {
 		s.tell(func() { done(Unknown, nil) })
 		return
 	}
-	if s.link.alive() {
-		// An absent unit is asked for: a package may have brought it.
-		if state, known := s.link.remembers(unit); known && state != Absent {
-			s.tell(func() { done(state, nil) })
-			return
-		}
+	if state, known := s.remembers(unit); known {
+		s.tell(func() { done(state, nil) })
+		return
 	}
 	go func() {
 		state, err := s.ask(unit)
 		s.tell(func() { done(state, err) })
 	}()
+}
+
+// Remember implements Memory by what systemd's signals said.
+func (s *systemd) Remember(unit string) (State, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil || s.units[unit] != nil {
+		return Unknown, false
+	}
+	return s.remembers(unit)
+}
+
+// remembers is called with mu held.
+func (s *systemd) remembers(unit string) (State, bool) {
+	if !s.link.alive() {
+		return Unknown, false
+	}
+	state, known := s.link.remembers(unit)
+	// An absent unit is asked for: a package may have brought it.
+	return state, known && state != Absent
 }
 
 // ask finds out what a unit is. Only its failure to use a link that turns out

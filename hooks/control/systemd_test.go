@@ -160,6 +160,14 @@ func testOutsideChange(n *node) {
 func testIdle(n *node) {
 	n.mustDo(Stop, "sleeper.service")
 	n.mustBe("sleeper.service", Down)
+	// What systemd says of a unit after its job has ended.
+	last := int64(-1)
+	n.until("silence", func() bool {
+		was := last
+		last = n.received.Load()
+		time.Sleep(100 * time.Millisecond)
+		return was == last
+	})
 	sent, received := n.sent.Load(), n.received.Load()
 	// The Go runtime has a turn now and then: the quietest of three counts.
 	const rest, most = time.Second, 20

@@ -56,13 +56,24 @@ func (n *Node) due(s *service, verb control.Verb) bool {
 func (n *Node) look() {
 	n.stale = false
 	n.busy = true
-	left := len(n.services)
+	var unknown []*service
+	memory, _ := n.ctl.(control.Memory)
+	for _, s := range n.services {
+		if memory != nil {
+			if state, known := memory.Remember(s.Unit); known {
+				s.state = state
+				continue
+			}
+		}
+		unknown = append(unknown, s)
+	}
+	left := len(unknown)
 	if left == 0 {
 		n.busy = false
 		n.step()
 		return
 	}
-	for _, s := range n.services {
+	for _, s := range unknown {
 		n.ctl.State(s.Unit, func(state control.State, err error) {
 			if n.closed {
 				return

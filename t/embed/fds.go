@@ -27,6 +27,9 @@ type fdset struct {
 	epfd  int
 	byFD  map[int32][]*Watcher
 	ready []unix.EpollEvent
+	// lost are those of code that was killed, which can't close them any more as
+	// the end of its process would.
+	lost []int
 }
 
 func (in *Instance) fdCount() int { return len(in.fds.byFD) }
@@ -126,6 +129,9 @@ func (in *Instance) pollFDs(d time.Duration) int {
 func (in *Instance) closeFDs() {
 	if in.fds.byFD != nil {
 		unix.Close(in.fds.epfd)
+		for _, fd := range in.fds.lost {
+			unix.Close(fd)
+		}
 		in.fds = fdset{}
 	}
 }

@@ -218,6 +218,9 @@ func (in *Instance) reclaim(h *Handle, orderly bool) {
 	}
 	for w := range h.watchers {
 		leak(kindWatcher)
+		if !orderly && !w.isTimer && w.active {
+			in.fds.lost = append(in.fds.lost, w.fd)
+		}
 		w.destroy()
 	}
 	for l := h.requests.next; l != &h.requests; l = l.next {
