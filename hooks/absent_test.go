@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"flux-burrow/hooks/config"
 	"flux-burrow/hooks/wire"
 	"flux-burrow/rv1reader/idset"
 )
@@ -17,7 +18,7 @@ func TestAgentReloaded(t *testing.T) {
 	rabbit(h, 1, "0-1")
 	f.take()[0].answer(failed(idset.New(1), wire.NotLoaded))
 	var needs []wire.Need
-	h.Wanted(1, func(r wire.WantedResponse) { needs = r.Needs })
+	h.Wanted(1, func(r wire.WantedResponse, _ bool) { needs = r.Needs })
 	if len(needs) != 1 || needs[0].Phase.String() != "mount" {
 		t.Errorf("wanted: %+v", needs)
 	}
@@ -28,7 +29,7 @@ func TestAgentReloaded(t *testing.T) {
 	if f.opened() != "1 burrow-prolog" {
 		t.Errorf("open: %s", f.opened())
 	}
-	h.Wanted(1, func(wire.WantedResponse) {})
+	h.Wanted(1, func(wire.WantedResponse, bool) {})
 	f.pass(verifyDelay)
 	f.well()
 	f.pass(waitFirst)
@@ -60,5 +61,28 @@ func TestAgentGone(t *testing.T) {
 	f.take()[0].answer(failed(idset.New(1), wire.NotLoaded))
 	if len(f.drains) != 2 || len(f.raised) != 2 {
 		t.Errorf("the next: drained %q, raised %q", f.drains, f.raised)
+	}
+}
+
+// With enable = false an agent is told what windows need that go on, and else
+// nothing; that it is there is noted all the same.
+func TestWantedNotEnabled(t *testing.T) {
+	f, h := newHooks(t, nil)
+	rabbit(h, 1, "0")
+	f.well()
+	off := config.Default()
+	off.Enable = false
+	h.Reconfigure(off)
+	f.well()
+	h.gone.AddSet(idset.New(0, 1))
+	for rank, want := range []bool{true, false} {
+		h.Wanted(uint32(rank), func(r wire.WantedResponse, ok bool) {
+			if ok != want || len(r.Needs) > 0 != want {
+				t.Errorf("rank %d: %t %+v", rank, ok, r)
+			}
+		})
+	}
+	if !h.gone.Empty() {
+		t.Errorf("gone: %s", h.gone)
 	}
 }

@@ -296,8 +296,9 @@ func (h *Hooks) learn(ranks *idset.Set, p phase.Phase, r wire.SetResponse, soile
 }
 
 // Wanted answers job-manager.burrow.wanted: an agent that was just loaded
-// follows what its rank's jobs need. reply may be called later.
-func (h *Hooks) Wanted(rank uint32, reply func(wire.WantedResponse)) {
+// follows what its rank's jobs need. reply may be called later. With enable =
+// false and no window there, ok is false: the services stay as they are.
+func (h *Hooks) Wanted(rank uint32, reply func(r wire.WantedResponse, ok bool)) {
 	answer := func() {
 		r := wire.WantedResponse{Needs: []wire.Need{}, Gen: h.floor}
 		h.came(rank)
@@ -313,7 +314,11 @@ func (h *Hooks) Wanted(rank uint32, reply func(wire.WantedResponse)) {
 		}
 		h.manage(idset.New(int(rank)))
 		h.soil(idset.New(int(rank)))
-		reply(r)
+		if !h.cfg.Enable && len(r.Needs) == 0 {
+			reply(r, false)
+			return
+		}
+		reply(r, true)
 		if h.verify.Empty() {
 			h.after(verifyDelay, func() {
 				ranks := h.verify

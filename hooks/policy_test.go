@@ -148,7 +148,7 @@ func TestAbsent(t *testing.T) {
 		t.Fatalf("drained %q, raised %q", f.drains, f.raised)
 	}
 	for _, rank := range []uint32{0, 1} {
-		h.Wanted(rank, func(wire.WantedResponse) {})
+		h.Wanted(rank, func(wire.WantedResponse, bool) {})
 	}
 	f.pass(verifyDelay)
 	f.well()

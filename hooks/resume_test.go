@@ -198,7 +198,7 @@ func TestKeptAfterResume(t *testing.T) {
 	}
 	var needs []wire.Need
 	f.well()
-	h.Wanted(1, func(r wire.WantedResponse) { needs = r.Needs })
+	h.Wanted(1, func(r wire.WantedResponse, _ bool) { needs = r.Needs })
 	if len(needs) != 1 || needs[0].Phase.String() != "unmount" || needs[0].Gen <= h.floor {
 		t.Errorf("wanted on rank 1: %+v", needs)
 	}

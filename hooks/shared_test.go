@@ -249,7 +249,7 @@ func TestOrder(t *testing.T) {
 	}
 	f.take()
 	var ids []uint64
-	h.Wanted(0, func(r wire.WantedResponse) {
+	h.Wanted(0, func(r wire.WantedResponse, _ bool) {
 		for _, n := range r.Needs {
 			ids = append(ids, n.ID)
 			if n.Phase != phase.Mount {

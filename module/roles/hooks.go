@@ -67,8 +67,8 @@ func Hooks(p *flux.Plugin) error {
 	}
 	for method, fn := range map[string]func(string, func(string, error)){
 		"wanted":    r.wanted,
-		"running-R": r.running,
-		"release":   r.release,
+		"running-R": r.enabled(r.running),
+		"release":   r.enabled(r.release),
 	} {
 		if err := p.Service(method, 0, r.service(fn)); err != nil {
 			return err
@@ -155,12 +155,25 @@ func (r *hooksRole) query(_ string, args *flux.Args) error {
 func (r *hooksRole) service(fn func(string, func(string, error))) func(*flux.Request) {
 	return func(req *flux.Request) {
 		r.pending.answer(req, func(payload string, reply func(string, error)) {
-			if r.hooks == nil || !r.hooks.Enabled() {
-				reply("", &flux.Error{Num: syscall.ENOSYS, Text: "burrow is not enabled"})
+			if r.hooks == nil {
+				reply("", errNotEnabled)
 				return
 			}
 			fn(payload, reply)
 		})
+	}
+}
+
+var errNotEnabled = &flux.Error{Num: syscall.ENOSYS, Text: "burrow is not enabled"}
+
+// enabled has a function called only where the configuration has the hooks on.
+func (r *hooksRole) enabled(fn func(string, func(string, error))) func(string, func(string, error)) {
+	return func(payload string, reply func(string, error)) {
+		if !r.hooks.Enabled() {
+			reply("", errNotEnabled)
+			return
+		}
+		fn(payload, reply)
 	}
 }
 
@@ -174,7 +187,13 @@ func (r *hooksRole) wanted(payload string, reply func(string, error)) {
 		reply("", &flux.Error{Num: syscall.EPROTO, Text: fmt.Sprintf("rank %d: there are %d brokers", req.Rank, r.size)})
 		return
 	}
-	r.hooks.Wanted(req.Rank, func(answer wire.WantedResponse) { reply(wire.Encode(answer), nil) })
+	r.hooks.Wanted(req.Rank, func(answer wire.WantedResponse, ok bool) {
+		if !ok {
+			reply("", errNotEnabled)
+			return
+		}
+		reply(wire.Encode(answer), nil)
+	})
 }
 
 func (r *hooksRole) release(payload string, reply func(string, error)) {
