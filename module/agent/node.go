@@ -30,6 +30,8 @@ const (
 	// answerWait is what a change that has its own limit gets beyond it, to say
 	// why it failed.
 	answerWait = time.Second
+	// reloadWait is how long others may go by the configuration before this one.
+	reloadWait = time.Second
 )
 
 // service is one unit as the node knows it.
@@ -81,6 +83,10 @@ type Node struct {
 	// stale: the states are to be looked at before the next change.
 	stale   bool
 	waiters []*waiter
+
+	// before is the service-timeout that others may still go by until beforeEnds.
+	before     time.Duration
+	beforeEnds time.Time
 
 	// noticed is when the services were last looked at as one had changed by
 	// itself; cancelNotice ends the wait for the next look.
@@ -140,6 +146,9 @@ func (n *Node) Reconfigure(cfg *config.Config, ctl control.Controller) {
 			w.cancel()
 			n.limit(w, cfg.ServiceTimeout+answerWait)
 		}
+	}
+	if cfg.ServiceTimeout > n.cfg.ServiceTimeout {
+		n.before, n.beforeEnds = n.cfg.ServiceTimeout, n.host.Now().Add(reloadWait)
 	}
 	n.configure(cfg)
 	n.stale = true
@@ -258,7 +267,11 @@ func (n *Node) Set(need wire.Need, reply func(Result)) {
 		n.stats.add(n.host.Now().Sub(start))
 		reply(r)
 	}
-	n.limit(w, n.cfg.ServiceTimeout+answerWait)
+	timeout := n.cfg.ServiceTimeout
+	if start.Before(n.beforeEnds) {
+		timeout = min(timeout, n.before)
+	}
+	n.limit(w, timeout+answerWait)
 	n.waiters = append(n.waiters, w)
 	n.again()
 	n.step()

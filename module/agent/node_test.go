@@ -111,6 +111,75 @@ func TestLimitIsReloaded(t *testing.T) {
 	}
 }
 
+// A longer one does not count for wishes that wait, nor for those that come just
+// after: who asked may go by the old one, and is to have an answer.
+func TestLongerLimitIsReloaded(t *testing.T) {
+	for _, c := range []struct {
+		after time.Duration // from the new configuration to the wish; below 0: before it
+		long  bool
+	}{{-1, false}, {0, false}, {reloadWait / 2, false}, {2 * reloadWait, true}} {
+		h, u, n := newTestNode()
+		u.manual = true
+		old := n.cfg.ServiceTimeout
+		answered := false
+		set := func() { n.Set(need(1, phase.Mount, 2), func(Result) { answered = true }) }
+		if c.after < 0 {
+			set()
+			h.turn()
+		}
+		cfg := *n.cfg
+		cfg.ServiceTimeout = 3 * old
+		n.Reconfigure(&cfg, nil)
+		if c.after >= 0 {
+			h.pass(c.after)
+			set()
+			h.turn()
+		}
+		h.pass(old + answerWait)
+		if answered == c.long {
+			t.Errorf("a wish %v after it: answered in the old time: %t", c.after, answered)
+		}
+		h.pass(2 * old)
+		if !answered {
+			t.Errorf("a wish %v after it: no answer", c.after)
+		}
+	}
+}
+
+// knowing is a controller that knows some units without asking.
+type knowing struct {
+	*fakeUnits
+	known map[string]control.State
+	asked []string
+}
+
+func (k *knowing) Remember(unit string) (control.State, bool) {
+	s, ok := k.known[unit]
+	return s, ok
+}
+
+func (k *knowing) State(unit string, done func(control.State, error)) {
+	k.asked = append(k.asked, unit)
+	k.fakeUnits.State(unit, done)
+}
+
+// What a controller knows is not asked for, and what it does not know is.
+func TestRemembered(t *testing.T) {
+	a := config.Service{Unit: "a.service", Up: phase.SetOf(phase.Mount)}
+	b := config.Service{Unit: "b.service", Up: phase.SetOf(phase.Mount)}
+	h := newFakeHost()
+	k := &knowing{fakeUnits: newFakeUnits(h, a.Unit, b.Unit), known: map[string]control.State{a.Unit: control.Up}}
+	n := NewNode(h, k, testConfig(a, b))
+	n.Resume(nil, 1)
+	h.turn()
+	if len(k.asked) != 1 || k.asked[0] != b.Unit {
+		t.Errorf("asked for %q", k.asked)
+	}
+	if got := strings.Join(k.changes, ", "); got != "stop a.service" {
+		t.Errorf("changes: %s", got)
+	}
+}
+
 // A service that is being changed is neither up nor down: a wish that runs out
 // of time meanwhile is not answered as if all were well.
 func TestLimitInMidChange(t *testing.T) {
