@@ -5,7 +5,9 @@ package control
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -43,7 +45,7 @@ type link struct {
 	units map[string]*watched
 	// quiet is what go-systemd wants to have signals sent to; see AddSignal.
 	quiet []chan<- *dbus.Signal
-	// noticed is told of units whose ActiveState changed.
+	// noticed is told of units whose ActiveState changed, or may have.
 	noticed func(unit string)
 }
 
@@ -72,8 +74,22 @@ func newLink(ctx, life context.Context, addr string, options []dbus.ConnOption, 
 		}
 		return nil, fmt.Errorf("system bus %s: %w", addr, err)
 	}
-	context.AfterFunc(l.bus.Context(), end)
+	context.AfterFunc(l.bus.Context(), func() {
+		end()
+		l.ended()
+	})
 	return l, nil
+}
+
+// ended is called once the link is gone. Until there is another nobody tells
+// what becomes of the units, so whoever follows them is to look.
+func (l *link) ended() {
+	l.mu.Lock()
+	units := slices.Collect(maps.Keys(l.units))
+	l.mu.Unlock()
+	for _, unit := range units {
+		l.noticed(unit)
+	}
 }
 
 func (l *link) connect(ctx, life context.Context, addr string, options []dbus.ConnOption) error {

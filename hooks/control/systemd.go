@@ -15,9 +15,11 @@ import (
 // Method "systemd".
 //
 // A systemd has one connection to the bus, its link, made when it is first
-// needed and made anew when it is needed and gone. The link has systemd tell
-// every change of the units that were ever asked for, and of no other, so that
-// State answers from memory. An order has a goroutine for as long as the unit
+// needed. When it is gone, because the bus or systemd was started anew, whoever
+// follows the units is told that they may have changed; the question what they
+// are makes the next one. The link has systemd tell every change of the units
+// that were ever asked for, and of no other, so that State answers from memory.
+// An order has a goroutine for as long as the unit
 // has orders. Between orders there are a goroutine that waits for the socket
 // and no timer at all: an idle node is left alone.
 //
@@ -31,7 +33,8 @@ type SystemdConfig struct {
 	// of the environment counts, and then the usual socket.
 	Address string
 	// Changed is called on the reactor's thread when a unit that was ever asked
-	// for was started or stopped, or ended, by something else than an order.
+	// for was started or stopped, or ended, by something else than an order, or
+	// may have been: the bus or systemd went away.
 	Changed func(unit string)
 }
 
@@ -211,8 +214,8 @@ func (s *systemd) ask(unit string) (state State, err error) {
 	}
 }
 
-// noticed hears of a unit whose ActiveState changed, on the goroutine that
-// reads from the bus.
+// noticed hears of a unit whose ActiveState changed, or may have, on a goroutine
+// of the link's.
 func (s *systemd) noticed(unit string) {
 	s.mu.Lock()
 	ordered := s.units[unit] != nil

@@ -111,6 +111,25 @@ func testBusRestart(n *node) {
 	n.becomes("sleeper.service", Down)
 }
 
+// testDeaf: nothing is asked for when the bus or systemd starts anew, and a unit
+// that ends after that is noticed all the same, by whoever looks when told to.
+func testDeaf(n *node) {
+	for name, anew := range map[string]func(){
+		"the bus": n.killBus,
+		"systemd": func() { n.m.must(n.t, "systemctl", "daemon-reexec") },
+	} {
+		n.mustDo(Start, "sleeper.service")
+		changed := n.changed.Load()
+		anew()
+		n.until("told that "+name+" was started anew", func() bool { return n.changed.Load() > changed })
+		n.becomes("sleeper.service", Up)
+		changed = n.changed.Load()
+		n.m.must(n.t, "systemctl", "kill", "-s", "KILL", "sleeper.service")
+		n.until("told that the unit ended", func() bool { return n.changed.Load() > changed })
+		n.mustBe("sleeper.service", Down)
+	}
+}
+
 func testBusRestartUnderOrder(n *node) {
 	start := n.order(Start, "slowish.service", 15*time.Second)
 	n.untilActivating("slowish.service")

@@ -37,6 +37,7 @@ func TestSystemd(t *testing.T) {
 		{"Close", testClose},
 		{"SystemdReexec", testReexec},
 		{"BusRestart", testBusRestart},
+		{"Deaf", testDeaf},
 		{"BusRestartUnderOrder", testBusRestartUnderOrder},
 		{"BusGone", testBusGone},
 	}
