@@ -82,7 +82,8 @@ func (l *link) job(ctx context.Context, o Order, w *watched) (string, error) {
 func (l *link) outcome(ctx context.Context, o Order, w *watched, result string) error {
 	// systemd tells a unit's change before the end of the job that made it
 	// (bus_job_send_removed_signal), so as a rule there is nothing to ask.
-	if state, known := w.state(); known && result == "done" && (state == Up) == (o.Verb == Start) && (state == Down) == (o.Verb == Stop) {
+	want := map[Verb]State{Start: Up, Stop: Down}[o.Verb]
+	if state, known := w.state(); known && result == "done" && state == want {
 		return nil
 	}
 	if err := l.refresh(ctx, w); err != nil {

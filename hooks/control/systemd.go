@@ -19,9 +19,9 @@ import (
 // follows the units is told that they may have changed; the question what they
 // are makes the next one. The link has systemd tell every change of the units
 // that were ever asked for, and of no other, so that State answers from memory.
-// An order has a goroutine for as long as the unit
-// has orders. Between orders there are a goroutine that waits for the socket
-// and no timer at all: an idle node is left alone.
+// An order has a goroutine for as long as the unit has orders. Between orders
+// there are a goroutine that waits for the socket and no timer at all: an idle
+// node is left alone.
 //
 // Bus addresses are those of dbus-daemon(1), the calls and signals those of
 // org.freedesktop.systemd1(5).

@@ -46,6 +46,22 @@ func testTwentyInARow(n *node) {
 	}
 }
 
+// testOneQuestion: an order is one message, as a rule, since what systemd tells
+// on the way says what became of the unit.
+func testOneQuestion(n *node) {
+	n.mustDo(Start, "sleeper.service")
+	n.mustDo(Stop, "sleeper.service")
+	before := n.sent.Load()
+	const rounds = 5
+	for range rounds {
+		n.mustDo(Start, "sleeper.service")
+		n.mustDo(Stop, "sleeper.service")
+	}
+	if sent := n.sent.Load() - before; sent > 3*rounds {
+		n.t.Errorf("%d messages for %d orders", sent, 2*rounds)
+	}
+}
+
 // testInOrder gives orders of one unit at once, and looks at their order.
 func testInOrder(n *node) {
 	type end struct {

@@ -29,6 +29,7 @@ func TestSystemd(t *testing.T) {
 		{"OutsideChange", testOutsideChange},
 		{"Alias", testAlias},
 		{"TwentyInARow", testTwentyInARow},
+		{"OneQuestion", testOneQuestion},
 		{"InOrder", testInOrder},
 		{"UnitsApart", testUnitsApart},
 		{"Replaced", testReplaced},
