@@ -58,6 +58,15 @@ func (c Count) Scaled(n int) (Count, error) {
 	return c, nil
 }
 
+// AppendKey adds bytes to b that are the same for equal counts only.
+func (c Count) AppendKey(b []byte) []byte {
+	b = fmt.Appendf(b, "%d-%d:%d:%d*%d", c.Min, c.Max, c.op, c.operand, c.scale)
+	if c.values != nil {
+		b, _ = c.values.AppendText(b)
+	}
+	return b
+}
+
 // Largest returns the largest acceptable value that is not above limit; false
 // if there is none.
 func (c Count) Largest(limit int) (int, bool) {

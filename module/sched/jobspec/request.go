@@ -33,6 +33,9 @@ type Request struct {
 	Duration float64
 	// Queue is the name of the job's queue; "" if there are none.
 	Queue string
+	// Reservation is the name of the advance reservation that the job is to run
+	// in; "" for none.
+	Reservation string
 	// Constraint limits which nodes will do (RFC 31); nil for any.
 	Constraint *constraint.Expr
 	// Left lists the types of resource that R version 1 does not describe and
@@ -42,6 +45,15 @@ type Request struct {
 
 // ByNode tells whether the job asks for nodes, and not for slots anywhere.
 func (r *Request) ByNode() bool { return r.Nodes.Min > 0 }
+
+// Share returns how many cores and gpus the request has in the unit in which it
+// is counted: a node if it asks for nodes, else a slot.
+func (r *Request) Share() (cores, gpus int) {
+	if r.ByNode() {
+		return r.Slots.Min * r.Cores.Min, r.Slots.Min * r.GPUs.Min
+	}
+	return r.Cores.Min, r.GPUs.Min
+}
 
 // NSlots returns how many slots there are on so many nodes with perNode slots
 // on each: what R calls nslots.
@@ -93,6 +105,12 @@ func (r *Request) system(root gjson.Result) error {
 			return fmt.Errorf("attributes.system.queue: %s is not a string", short(q.Raw))
 		}
 		r.Queue = q.Str
+	}
+	if name := system.Get("burrow.reservation"); name.Exists() {
+		if name.Type != gjson.String || name.Str == "" {
+			return fmt.Errorf("attributes.system.burrow.reservation: %s is not a name", short(name.Raw))
+		}
+		r.Reservation = name.Str
 	}
 	if c := system.Get("constraints"); c.Exists() && c.Type != gjson.Null {
 		expr, err := constraint.Parse([]byte(c.Raw))

@@ -3,133 +3,305 @@
 package policy
 
 import (
-	"math"
-
 	"flux-burrow/module/sched/queue"
 	"flux-burrow/module/sched/resource"
 )
 
-// pass is the state of one look at the queue.
-type pass struct {
-	Options
-	pool *resource.Pool
-	out  Result
-
-	blocked map[string]*queue.Job // by queue, the first job that does not fit
-	closed  resource.Bits         // nodes that later jobs must leave alone
-	shut    bool                  // closed is every node
-	plan    plan
-	depth   map[string]int // reservations by queue
+// Pass is one look at the queue. Neither the queue nor the pool may be changed
+// by others until it is over. Jobs that it started or denied are still in the
+// queue then: what becomes of them is the caller's to do.
+type Pass struct {
+	Result
+	plan  *Plan
+	opt   Options
+	queue *queue.Queue
+	jobs  []*queue.Job
+	at    int
+	fresh bool // of jobs that came since the last pass only
+	begun uint64
+	state *queueState // of the job before
+	name  string
 }
 
-// Pass looks at the jobs in order and books those that may start now in the
-// pool. Jobs that it started or denied are still in the queue: what becomes of
-// them is the caller's to do.
-func Pass(pool *resource.Pool, jobs []*queue.Job, opt Options) Result {
-	p := &pass{Options: opt, pool: pool, blocked: map[string]*queue.Job{}, depth: map[string]int{}}
-	p.plan.pass = p
-	looks := 0
-	for _, job := range jobs {
-		if job.Priority == queue.Held || p.Kind == FIFO && p.blocked[job.Request.Queue] != nil {
+// Begin starts a pass over the queue; over the jobs in fresh alone, in any
+// order, where these are all that is new since the last.
+func (p *Plan) Begin(q *queue.Queue, fresh []*queue.Job, opt Options) *Pass {
+	ps := &Pass{plan: p, opt: opt, queue: q, jobs: q.Jobs(), fresh: p.passed == p.version}
+	p.built, p.windows, p.rules, p.spent = false, nil, opt.Rules, 0
+	if ps.fresh {
+		ps.jobs = sorted(fresh)
+	} else {
+		p.queues = map[string]*queueState{}
+		if len(p.list) > 0 || len(p.blocks) > 0 {
+			p.build(opt.Now, q)
+		}
+	}
+	ps.begun = p.version
+	return ps
+}
+
+// Step goes on until the pass is over, or stop says so: then it returns false
+// and wants to be called again.
+func (ps *Pass) Step(stop func() bool) bool {
+	for n := 0; ps.at < len(ps.jobs); n++ {
+		if n%64 == 63 && stop() {
+			return false
+		}
+		job := ps.jobs[ps.at]
+		ps.at++
+		if ps.passOver(job) {
 			continue
 		}
-		if p.shut || p.plan.spent {
+		if len(ps.Started) == maxStarts {
+			ps.More = true
 			break
 		}
-		if looks++; looks > maxLooks {
-			break
+		ps.look(job)
+		if stop() && ps.at < len(ps.jobs) {
+			return false
 		}
-		if len(p.out.Started) == maxStarts {
-			p.out.More = true
-			break
-		}
-		p.look(job)
 	}
-	return p.out
+	ps.end()
+	return true
 }
 
-func (p *pass) look(job *queue.Job) {
-	within, fault := job.Check(p.pool)
+func (ps *Pass) end() {
+	p := ps.plan
+	switch {
+	case ps.More || p.version == ps.begun:
+	case p.rounds < maxRounds:
+		p.rounds++
+		ps.More = true
+	}
+	if !ps.More {
+		p.passed = p.version
+	}
+}
+
+// Rest is how many jobs are still to be looked at.
+func (ps *Pass) Rest() int { return len(ps.jobs) - ps.at }
+
+func (ps *Pass) stateOf(name string) *queueState {
+	if ps.state != nil && ps.name == name {
+		return ps.state
+	}
+	p := ps.plan
+	q := p.queues[name]
+	if q == nil {
+		q = &queueState{rule: ps.opt.Rule(name)}
+		if p.queues == nil {
+			p.queues = map[string]*queueState{}
+		}
+		p.queues[name] = q
+	}
+	ps.state, ps.name = q, name
+	return q
+}
+
+// passOver tells, at little cost, that there is nothing to do for a job: others
+// of its shape did not fit, or its queue is blocked.
+func (ps *Pass) passOver(job *queue.Job) bool {
+	if job.Reserved {
+		return false
+	}
+	if job.Priority == queue.Held {
+		return true
+	}
+	q := ps.stateOf(job.Request.Queue)
+	return job.Failed == ps.plan.version && !ps.due(q, job) || q.blocks(job)
+}
+
+// due tells whether a job that does not fit gets a reservation.
+func (ps *Pass) due(q *queueState, job *queue.Job) bool {
+	p := ps.plan
+	if len(p.list) >= maxPlans || p.hopeless[job.ID] {
+		return false
+	}
+	if !ps.fresh || q.rule.Depth == DepthAll {
+		return q.have < q.rule.Depth
+	}
+	n := 0
+	for _, r := range p.list {
+		if r.Job.Request.Queue == job.Request.Queue && queue.Before(r.Job, job) {
+			n++
+		}
+	}
+	return n < q.rule.Depth
+}
+
+func (ps *Pass) look(job *queue.Job) {
+	p := ps.plan
+	sc, fault := job.Check(p.pool, ps.opt.Rules)
 	if fault != nil {
-		p.out.Denied = append(p.out.Denied, Denied{job, fault})
+		ps.release(job)
+		ps.Denied = append(ps.Denied, Denied{job, fault})
 		return
 	}
-	end := p.end(job, p.Now)
-	scope := resource.Scope{Within: within, Without: p.plan.taken(p.Now, end, p.closed)}
-	if pick, ok := p.find(job, scope); ok {
-		expiration := end
-		if math.IsInf(end, 1) {
-			expiration = 0
+	q := ps.stateOf(job.Request.Queue)
+	sp, within, ok := ps.span(job, sc.Within)
+	sc.Within = within
+	if job.Priority == queue.Held || !ok || job.Parked(p.pool) || q.blocks(job) {
+		ps.release(job)
+		if job.Priority != queue.Held {
+			job.Failed = p.version
 		}
-		alloc, err := p.pool.Book(job.ID, pick, expiration)
-		if err != nil {
-			p.out.Waiting = append(p.out.Waiting, Waiting{Job: job, Reason: err.Error()})
+		return
+	}
+	if job.Reserved {
+		if q.have < q.rule.Depth {
+			q.have++
+			ps.again(job, q, sc, sp)
 			return
 		}
-		p.out.Started = append(p.out.Started, Started{job, alloc, p.blocked[job.Request.Queue]})
-		p.plan.stale()
+		ps.release(job)
+	}
+	if job.Failed != p.version {
+		if ps.now(job, q, sc, sp) {
+			return
+		}
+		job.Failed = p.version
+	}
+	if ps.due(q, job) {
+		if !ps.mayPlan() {
+			ps.More = true
+		} else if ps.reserve(job, q, sc, sp) {
+			return
+		}
+	}
+	if !p.hopeless[job.ID] && (q.first == nil || queue.Before(job, q.first)) {
+		q.first = job
+	}
+}
+
+// release drops the reservation that a job has.
+func (ps *Pass) release(job *queue.Job) {
+	if r := ps.plan.of[job.ID]; r != nil {
+		ps.plan.build(ps.opt.Now, ps.queue)
+		if ps.plan.of[job.ID] == r { // the build may have dropped it
+			ps.plan.remove(r)
+		}
+	}
+}
+
+// now starts a job if it fits beside all reservations.
+func (ps *Pass) now(job *queue.Job, q *queueState, sc resource.Scope, sp span) bool {
+	p := ps.plan
+	now := ps.opt.Now
+	if !p.pool.Could(job.Request, sc) || !sp.allows(now) {
+		return false
+	}
+	state := p.pool.State
+	if len(p.list) > 0 || len(p.blocks) > 0 {
+		p.build(now, ps.queue)
+		state = p.until(sp.end(now), sp.inside)
+	}
+	if !state.Could(job.Request, sc) {
+		return false
+	}
+	pick, ok := state.Find(job.Request, ps.opt.Order, sc)
+	return ok && ps.start(job, q, pick, sp)
+}
+
+func (ps *Pass) start(job *queue.Job, q *queueState, pick *resource.Pick, sp span) bool {
+	p := ps.plan
+	end := sp.end(ps.opt.Now)
+	if sp.duration == 0 && !sp.known {
+		end = 0
+	}
+	alloc, err := p.pool.Book(job.ID, pick, end)
+	if err != nil { // it has resources already, which the job manager does not know of
+		return false
+	}
+	around := q.first
+	if around != nil && queue.Before(job, around) {
+		around = nil
+	}
+	ps.Started = append(ps.Started, Started{job, alloc, around})
+	p.started(alloc, ps.opt.Now)
+	return true
+}
+
+// again looks whether a job that has a reservation can have an earlier one, and
+// starts it if that is now.
+func (ps *Pass) again(job *queue.Job, q *queueState, sc resource.Scope, sp span) {
+	p := ps.plan
+	r := p.of[job.ID]
+	now := ps.opt.Now
+	if q.first == nil || queue.Before(job, q.first) {
+		defer func() {
+			if p.pool.Alloc(job.ID) == nil {
+				q.first = job
+			}
+		}()
+	}
+	if r.Start > now && (r.checked == p.version || !ps.mayPlan()) {
 		return
 	}
-	p.wait(job, within)
-}
-
-func (p *pass) find(job *queue.Job, scope resource.Scope) (*resource.Pick, bool) {
-	if !p.pool.Could(job.Request, scope) {
-		return nil, false
-	}
-	return p.pool.Find(job.Request, p.Order, scope)
-}
-
-// end returns when a job that starts at a time ends at the latest.
-func (p *pass) end(job *queue.Job, start float64) float64 {
-	switch {
-	case job.Request.Duration > 0:
-		return start + job.Request.Duration
-	case p.Expiration > 0:
-		return math.Max(p.Expiration, start)
-	}
-	return math.Inf(1)
-}
-
-// wait does what the policy has for a job that does not fit.
-func (p *pass) wait(job *queue.Job, within resource.Bits) {
-	name := job.Request.Queue
-	w := Waiting{Job: job}
-	if p.Forecast && len(p.out.Waiting) < MaxReasons {
-		w.Reason = p.pool.Lack(job.Request, within)
-	}
-	first := p.blocked[name] == nil
-	if first {
-		p.blocked[name] = job
-	}
-	switch {
-	case p.Kind == FIFO:
-		if p.Forecast {
-			w.Estimate, _ = p.plan.earliest(job, within)
+	p.build(now, ps.queue)
+	if p.of[job.ID] != r { // the build has dropped it
+		q.have--
+		if ps.due(q, job) {
+			ps.reserve(job, q, sc, sp)
 		}
-		p.close(within)
-	case p.depth[name] < depths[p.Kind] && len(p.plan.reserved) < maxPlans:
-		start, nodes := p.plan.earliest(job, within)
-		if nodes == nil {
-			p.close(within)
-			break
-		}
-		p.depth[name]++
-		w.Estimate = start
-		p.plan.reserve(start, p.end(job, start), nodes)
-	}
-	p.out.Waiting = append(p.out.Waiting, w)
-}
-
-// close keeps later jobs off the nodes that a job could run on.
-func (p *pass) close(within resource.Bits) {
-	if within == nil {
-		p.shut = true
 		return
 	}
-	if p.closed == nil {
-		p.closed = resource.NewBits(p.pool.Len())
+	done := p.spend(ps.opt.Clock)
+	defer done()
+	p.put(r, 1)
+	t, ok := p.search.first(job.Request, sc, p.up, sp, now)
+	if ok && t < r.Start || ok && t <= now {
+		pick, scratch, found := p.search.place(job.Request, sc, sp, ps.opt.Order, t, p.scratch)
+		p.scratch = scratch
+		if found && t <= now && ps.start(job, q, pick, sp) {
+			q.have--
+			p.unlist(r)
+			return
+		}
+		if found && t > now {
+			r.Start, r.End, r.Takes = t, sp.end(t), pick.Takes
+			p.version++
+		}
 	}
-	p.closed.Or(within)
-	p.plan.valid = false
+	p.put(r, -1)
+	p.wakeAt(now, r.Start)
+	r.checked = p.version
+	p.changed()
+}
+
+// reserve gives a job the earliest place that those before it leave. It returns
+// true if that is now, and the job has started.
+func (ps *Pass) reserve(job *queue.Job, q *queueState, sc resource.Scope, sp span) bool {
+	p := ps.plan
+	now := ps.opt.Now
+	p.build(now, ps.queue)
+	done := p.spend(ps.opt.Clock)
+	defer done()
+	p.dropBehind(job)
+	t, ok := p.search.first(job.Request, sc, p.up, sp, now)
+	if !ok {
+		if p.hopeless == nil {
+			p.hopeless = map[jobID]bool{}
+		}
+		p.hopeless[job.ID] = true
+		return false
+	}
+	pick, scratch, found := p.search.place(job.Request, sc, sp, ps.opt.Order, t, p.scratch)
+	p.scratch = scratch
+	if !found {
+		return false
+	}
+	if t <= now {
+		return ps.start(job, q, pick, sp)
+	}
+	r := &Reservation{Job: job, Start: t, End: sp.end(t), Takes: pick.Takes}
+	p.put(r, -1)
+	p.reserve(r)
+	r.checked = p.version
+	q.have++
+	return false
+}
+
+// mayPlan tells whether there is time left for more than a few reservations.
+func (ps *Pass) mayPlan() bool {
+	return ps.plan.spent < planLimit || len(ps.plan.list) < fewPlans
 }

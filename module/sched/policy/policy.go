@@ -1,24 +1,37 @@
 // SPDX-License-Identifier: LGPL-3.0-or-later
 
-// Package policy decides which of the waiting jobs start now.
+// Package policy decides which of the waiting jobs start now, and plans when
+// the others will.
 //
-// All policies look at the jobs in the order of the queue and start what fits.
-// They differ in what a job that does not fit means for those behind it:
+// All policies look at the jobs in the order of the queue and start what fits
+// and delays no reservation. They differ in what a job that does not fit means
+// for those behind it:
 //
-//	fifo          it keeps back all jobs of its queue, and keeps jobs of other
-//	              queues off the nodes it could run on
-//	easy          the first of each queue that does not fit gets a reservation,
-//	              the others may start where they do not delay it
-//	conservative  every job that does not fit gets a reservation, up to a limit
+//	fifo          it keeps back all jobs of its queue
+//	easy          those behind it may start where they do not delay it
+//	conservative  the same, and each of them has a reservation too
 //
-// A reservation is of whole nodes, from the earliest time at which the job will
-// fit as running jobs reach their expirations. Where that time can't be told,
-// as jobs without a time limit are in the way, the job keeps others off the
-// nodes it could run on, as with fifo.
+// A reservation is of what the job needs, from the earliest time at which it
+// fits as running jobs reach their ends. How many jobs of a queue have one is
+// [Depth]; with fifo it is the first, which keeps jobs of other queues from
+// delaying it.
+//
+// A job that the nodes that are up could not satisfy, were they all free, is
+// parked: it has no reservation and keeps back nobody.
+//
+// # Parts
+//
+//	profile   what is free on each node over time
+//	search    the first time at which a request fits into it
+//	Plan      reservations, kept from pass to pass
+//	window    what is free from now until some time
+//	Pass      one look at the queue, which may be made in several turns
+//	forecast  estimates for jobs without a reservation
 package policy
 
 import (
 	"fmt"
+	"time"
 
 	"flux-burrow/module/sched/queue"
 	"flux-burrow/module/sched/resource"
@@ -54,30 +67,34 @@ func (k Kind) String() string {
 	return "?"
 }
 
-// reservations per queue.
-var depths = map[Kind]int{FIFO: 0, Easy: 1, Conservative: 64}
-
-// Limits of one pass, which keep the reactor alive.
+// Limits of one pass.
 const (
-	maxStarts = 512  // jobs started
-	maxLooks  = 4096 // jobs looked at
-	maxPlans  = 128  // reservations in all
+	maxStarts = 512                    // jobs started
+	maxPlans  = 16384                  // reservations in all
+	planLimit = 100 * time.Millisecond // of CPU, for reservations past the first few
+	fewPlans  = 16
+	maxRounds = 16 // passes in a row without an event from outside
 )
 
-// MaxReasons is how many of the jobs that wait are told why, from the front.
-const MaxReasons = 16
+// Rule is what holds for one queue.
+type Rule struct {
+	Kind  Kind
+	Depth int // as Depth returns it
+}
 
 // Options are what a pass goes by.
 type Options struct {
-	Kind  Kind
+	// Rule gives the rule of a queue, "" being the one that has no name.
+	Rule func(queue string) Rule
+	// Rules say which nodes are given out whole; nil for none.
+	Rules queue.Rules
 	Order resource.Order
 	// Now is the time in seconds since 1970.
 	Now float64
 	// Expiration is when the instance ends; 0 if it does not.
 	Expiration float64
-	// Forecast asks why jobs wait, and for an estimate of their start where the
-	// policy makes none itself.
-	Forecast bool
+	// Clock tells how much time was spent; nil for a pass without limits.
+	Clock func() time.Duration
 }
 
 // Started is a job that was booked.
@@ -94,22 +111,11 @@ type Denied struct {
 	Reason error
 }
 
-// Waiting is a job that was looked at and did not fit.
-type Waiting struct {
-	Job *queue.Job
-	// Reason is in words; "" if no forecast was asked for, and for jobs behind
-	// the first MaxReasons.
-	Reason string
-	// Estimate is when it starts at the latest, if running jobs use up their
-	// time, in seconds since 1970; 0 if that is not known.
-	Estimate float64
-}
-
 // Result is what a pass did.
 type Result struct {
 	Started []Started
 	Denied  []Denied
-	Waiting []Waiting
-	// More is set if the pass stopped at a limit, and another should follow.
+	// More is set if another pass should follow: this one stopped at a limit, or
+	// changed what it had looked at before.
 	More bool
 }

@@ -8,8 +8,6 @@ import (
 	"sort"
 
 	"flux-burrow/hooks/jobid"
-	"flux-burrow/module/sched/jobspec"
-	"flux-burrow/module/sched/resource"
 )
 
 // Held is the priority of a job that is not to be started (RFC 27 priorities
@@ -22,33 +20,20 @@ type Job struct {
 	Priority int64
 	UserID   int64
 	TSubmit  float64 // seconds since 1970
-	Request  *jobspec.Request
-
-	within     resource.Bits
-	fault      error
-	generation uint64
-	checked    bool
-}
-
-// Check returns the nodes that match the job's constraint, nil for all, and an
-// error in words if the job can never be satisfied. The answer is kept until
-// the pool's inventory changes.
-func (j *Job) Check(p *resource.Pool) (resource.Bits, error) {
-	if !j.checked || j.generation != p.Generation() {
-		j.within = p.Match(j.Request.Constraint)
-		j.fault = p.Feasible(j.Request, j.within)
-		j.generation, j.checked = p.Generation(), true
-	}
-	return j.within, j.fault
+	*Shape
+	// Reserved tells that the plan has a place for it.
+	Reserved bool
 }
 
 // Queue is the jobs in order. The zero Queue is empty.
 type Queue struct {
-	jobs []*Job
-	byID map[jobid.ID]*Job
+	jobs   []*Job
+	byID   map[jobid.ID]*Job
+	shapes map[string]*Shape
 }
 
-func before(a, b *Job) bool {
+// Before tells whether a comes before b.
+func Before(a, b *Job) bool {
 	if a.Priority != b.Priority {
 		return a.Priority > b.Priority
 	}
@@ -56,7 +41,7 @@ func before(a, b *Job) bool {
 }
 
 func (q *Queue) at(j *Job) int {
-	return sort.Search(len(q.jobs), func(i int) bool { return !before(q.jobs[i], j) })
+	return sort.Search(len(q.jobs), func(i int) bool { return !Before(q.jobs[i], j) })
 }
 
 // Len returns the number of jobs.
@@ -78,6 +63,7 @@ func (q *Queue) Add(j *Job) bool {
 		q.byID = map[jobid.ID]*Job{}
 	}
 	q.byID[j.ID] = j
+	j.Shape = q.joined(j.Shape)
 	i := q.at(j)
 	q.jobs = append(q.jobs, nil)
 	copy(q.jobs[i+1:], q.jobs[i:])
@@ -92,6 +78,7 @@ func (q *Queue) Remove(id jobid.ID) *Job {
 		return nil
 	}
 	delete(q.byID, id)
+	q.left(j.Shape)
 	i := q.at(j)
 	copy(q.jobs[i:], q.jobs[i+1:])
 	q.jobs[len(q.jobs)-1] = nil
@@ -110,7 +97,7 @@ func (q *Queue) Prioritize(priorities map[jobid.ID]int64) int {
 		}
 	}
 	if n > 0 {
-		sort.Slice(q.jobs, func(a, b int) bool { return before(q.jobs[a], q.jobs[b]) })
+		sort.Slice(q.jobs, func(a, b int) bool { return Before(q.jobs[a], q.jobs[b]) })
 	}
 	return n
 }

@@ -40,28 +40,31 @@ type Part struct {
 	Cores, GPUs Bits
 }
 
-// Nodes returns how many nodes the job holds something of.
-func (a *Alloc) Nodes() int { return a.held }
-
-// NodeSet returns those nodes and the fenced ones.
-func (a *Alloc) NodeSet(n int) Bits {
-	b := NewBits(n)
+// Held yields by node the numbers of cores and gpus that the job holds.
+func (a *Alloc) Held(yield func(node int, free [2]int32) bool) {
 	for i := range a.Parts {
-		if !a.Parts[i].freed {
-			b.Set(int(a.Parts[i].Node))
+		p := &a.Parts[i]
+		if !p.freed && !yield(int(p.Node), [2]int32{int32(p.Cores.Count()), int32(p.GPUs.Count())}) {
+			return
 		}
 	}
-	for _, i := range a.Fences {
-		b.Set(int(i))
-	}
-	return b
 }
+
+// Nodes returns how many nodes the job holds something of.
+func (a *Alloc) Nodes() int { return a.held }
 
 // Alloc returns what a job holds; nil if the job is not known.
 func (p *Pool) Alloc(id jobid.ID) *Alloc { return p.jobs[id] }
 
 // Jobs returns the number of jobs that hold anything.
 func (p *Pool) Jobs() int { return len(p.jobs) }
+
+// Each calls f for all allocations, in no order.
+func (p *Pool) Each(f func(a *Alloc)) {
+	for _, a := range p.jobs {
+		f(a)
+	}
+}
 
 // Allocs returns all allocations, by job id.
 func (p *Pool) Allocs() []*Alloc {
@@ -84,7 +87,7 @@ func (p *Pool) Book(id jobid.ID, pick *Pick, expiration float64) (*Alloc, error)
 		t := &pick.Takes[n]
 		nd := &p.nodes[t.Node]
 		part := Part{Node: t.Node, Cores: nd.kind.allC, GPUs: nd.kind.allG}
-		if !pick.Whole {
+		if !t.Whole {
 			part.Cores, part.GPUs = nd.cores.lowest(int(t.Cores)), nd.gpus.lowest(int(t.GPUs))
 		}
 		p.hold(&part)

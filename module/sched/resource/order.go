@@ -16,15 +16,16 @@ const (
 	First Order = iota // by rank
 	Best               // fewest free cores first: fill up nodes that are in use
 	Worst              // most free cores first: spread out
+	Last               // by rank, the highest first
 )
 
-var orders = map[string]Order{"first": First, "best": Best, "worst": Worst}
+var orders = map[string]Order{"first": First, "last": Last, "best": Best, "worst": Worst}
 
-// ParseOrder reads first, best or worst.
+// ParseOrder reads first, last, best or worst.
 func ParseOrder(s string) (Order, error) {
 	o, ok := orders[s]
 	if !ok {
-		return First, fmt.Errorf("match=%q is none of first, best, worst", s)
+		return First, fmt.Errorf("match=%q is none of first, last, best, worst", s)
 	}
 	return o, nil
 }
@@ -40,17 +41,20 @@ func (o Order) String() string {
 
 // Scope limits a search to some nodes. The zero Scope is all nodes.
 type Scope struct {
-	Within  Bits // nil for all
-	Without Bits // nil for none
+	Within Bits // nil for all
+	// Whole are nodes that are given out whole or not at all; AllWhole says so
+	// of every node.
+	Whole    Bits
+	AllWhole bool
 }
+
+// whole tells whether a node is given out whole.
+func (sc Scope) whole(i int) bool { return sc.AllWhole || sc.Whole != nil && sc.Whole.Has(i) }
 
 func (sc Scope) word(b Bits, i int) uint64 {
 	w := b[i]
 	if sc.Within != nil {
 		w &= sc.Within[i]
-	}
-	if sc.Without != nil {
-		w &^= sc.Without[i]
 	}
 	return w
 }
@@ -76,18 +80,37 @@ func (sc Scope) in(b Bits, yield func(int) bool) bool {
 	return true
 }
 
-// candidates yields usable nodes with at least so many free cores, in order;
-// idle ones only, if whole is set.
-func (s *State) candidates(o Order, whole bool, cores int, sc Scope) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		if o == First || whole && uniform(s.byFree, cores) {
-			base := s.some
-			if whole {
-				base = s.idle
+// down is in with the highest rank first.
+func (sc Scope) down(b Bits, yield func(int) bool) bool {
+	for i := len(b) - 1; i >= 0; i-- {
+		for w := sc.word(b, i); w != 0; {
+			top := bits.Len64(w) - 1
+			w &^= 1 << top
+			if !yield(i<<6 | top) {
+				return false
 			}
-			sc.in(base, func(i int) bool {
-				return int(s.freeC[i]) < cores || yield(i)
-			})
+		}
+	}
+	return true
+}
+
+// candidates yields usable nodes with at least so many free cores, in order;
+// of those that are given out whole only the idle ones.
+func (s *State) candidates(o Order, cores int, sc Scope) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		will := func(i int) bool { // do for the caller, or goes by
+			return int(s.freeC[i]) < cores || sc.whole(i) && !s.idle.Has(i) || yield(i)
+		}
+		base := s.some
+		if sc.AllWhole {
+			base = s.idle
+		}
+		switch {
+		case o == Last:
+			sc.down(base, will)
+			return
+		case o == First || sc.AllWhole && uniform(s.byFree, cores):
+			sc.in(base, will)
 			return
 		}
 		for k := range s.byFree {
@@ -95,13 +118,10 @@ func (s *State) candidates(o Order, whole bool, cores int, sc Scope) iter.Seq[in
 			if o == Worst {
 				at = len(s.byFree) - 1 - k
 			}
-			if at < cores || s.byFree[at] == nil {
+			if at < cores || s.byFree[at] == nil || s.nFree[at] == 0 {
 				continue
 			}
-			more := sc.in(s.byFree[at], func(i int) bool {
-				return whole && !s.idle.Has(i) || yield(i)
-			})
-			if !more {
+			if !sc.in(s.byFree[at], will) {
 				return
 			}
 		}
@@ -119,3 +139,11 @@ func uniform(byFree []Bits, cores int) bool {
 	}
 	return n <= 1
 }
+
+// Each calls f for the members of b that are in scope.
+func (sc Scope) Each(b Bits, f func(i int)) {
+	sc.in(b, func(i int) bool { f(i); return true })
+}
+
+// IsWhole tells whether a node is given out whole.
+func (sc Scope) IsWhole(i int) bool { return sc.whole(i) }

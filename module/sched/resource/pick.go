@@ -8,7 +8,6 @@ import "flux-burrow/module/sched/jobspec"
 // holds as long as the State is not changed.
 type Pick struct {
 	Takes  []Take
-	Whole  bool // whole nodes: Cores and GPUs of the takes do not count
 	NSlots int
 }
 
@@ -16,16 +15,8 @@ type Pick struct {
 type Take struct {
 	Node        int32
 	Slots       int32
-	Cores, GPUs int32
-}
-
-// Nodes returns the set of nodes, for n nodes in all.
-func (p *Pick) Nodes(n int) Bits {
-	b := NewBits(n)
-	for i := range p.Takes {
-		b.Set(int(p.Takes[i].Node))
-	}
-	return b
+	Cores, GPUs int32 // of a whole node all that it has
+	Whole       bool
 }
 
 // Find looks for a place for a request, now; false if there is none. Where the
@@ -42,7 +33,7 @@ func (s *State) Find(req *jobspec.Request, o Order, sc Scope) (*Pick, bool) {
 // it says no, Find finds none.
 func (s *State) Could(req *jobspec.Request, sc Scope) bool {
 	switch {
-	case req.Exclusive:
+	case req.ByNode() && (req.Exclusive || sc.AllWhole):
 		return sc.count(s.idle) >= req.Nodes.Min
 	case req.ByNode():
 		return sc.count(s.some) >= req.Nodes.Min
@@ -57,12 +48,13 @@ func (s *State) Could(req *jobspec.Request, sc Scope) bool {
 func (s *State) findNodes(req *jobspec.Request, o Order, sc Scope) (*Pick, bool) {
 	cores := req.Slots.Min * req.Cores.Min
 	gpus := req.Slots.Min * req.GPUs.Min
-	pick := &Pick{Whole: req.Exclusive, Takes: make([]Take, 0, min(req.Nodes.Min, s.Len()))}
-	for i := range s.candidates(o, req.Exclusive, cores, sc) {
+	sc.AllWhole = sc.AllWhole || req.Exclusive
+	pick := &Pick{Takes: make([]Take, 0, min(req.Nodes.Min, s.Len()))}
+	for i := range s.candidates(o, cores, sc) {
 		if int(s.freeG[i]) < gpus {
 			continue
 		}
-		pick.Takes = append(pick.Takes, Take{Node: int32(i)})
+		pick.Takes = append(pick.Takes, Take{Node: int32(i), Whole: sc.whole(i)})
 		if len(pick.Takes) == req.Nodes.Max {
 			break
 		}
@@ -86,7 +78,7 @@ func (s *State) findNodes(req *jobspec.Request, o Order, sc Scope) (*Pick, bool)
 func (s *State) findSlots(req *jobspec.Request, o Order, sc Scope) (*Pick, bool) {
 	pick := &Pick{}
 	total := 0
-	for i := range s.candidates(o, false, req.Cores.Min, sc) {
+	for i := range s.candidates(o, req.Cores.Min, sc) {
 		fit := int(s.freeC[i]) / req.Cores.Min
 		if req.GPUs.Min > 0 {
 			fit = min(fit, int(s.freeG[i])/req.GPUs.Min)
@@ -94,7 +86,7 @@ func (s *State) findSlots(req *jobspec.Request, o Order, sc Scope) (*Pick, bool)
 		if fit = min(fit, req.Slots.Max-total); fit <= 0 {
 			continue
 		}
-		pick.Takes = append(pick.Takes, Take{Node: int32(i), Slots: int32(fit)})
+		pick.Takes = append(pick.Takes, Take{Node: int32(i), Slots: int32(fit), Whole: sc.whole(i)})
 		if total += fit; total == req.Slots.Max {
 			break
 		}
@@ -119,9 +111,6 @@ func (s *State) findSlots(req *jobspec.Request, o Order, sc Scope) (*Pick, bool)
 // fillSlots sets how many cores and gpus each take has. All slots of a job are
 // of the same size, so a range takes the largest that every node has room for.
 func (s *State) fillSlots(req *jobspec.Request, pick *Pick) {
-	if pick.Whole {
-		return
-	}
 	take := func(i int) *Take { return &pick.Takes[i] }
 	cores := s.growTakes(pick, req.Cores, func(i, k int) bool {
 		return int(s.freeC[take(i).Node]) >= k*int(take(i).Slots)
@@ -132,6 +121,9 @@ func (s *State) fillSlots(req *jobspec.Request, pick *Pick) {
 	for i := range pick.Takes {
 		t := take(i)
 		t.Cores, t.GPUs = t.Slots*int32(cores), t.Slots*int32(gpus)
+		if t.Whole {
+			t.Cores, t.GPUs = s.totalC[t.Node], s.totalG[t.Node]
+		}
 	}
 }
 

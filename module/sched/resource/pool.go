@@ -19,8 +19,8 @@ type Pool struct {
 	props  map[string]Bits
 	jobs   map[jobid.ID]*Alloc
 	// generation changes with anything that a cached set of nodes or a verdict
-	// on satisfiability depends on.
-	generation uint64
+	// on satisfiability depends on, ups with what is up too.
+	generation, ups uint64
 }
 
 // node is what there is and what is free on one node.
@@ -119,6 +119,9 @@ func (p *Pool) Rank(i int) int { return p.nodes[i].rank }
 // Feasible, may no longer hold.
 func (p *Pool) Generation() uint64 { return p.generation }
 
+// Ups changes whenever Generation does, and when a node goes up or down.
+func (p *Pool) Ups() uint64 { return p.ups + p.generation }
+
 // each calls f for the nodes at ranks; ranks that are not known are passed
 // over.
 func (p *Pool) each(ranks *idset.Set, f func(i int)) {
@@ -146,6 +149,7 @@ func (p *Pool) SetUp(ranks *idset.Set, up bool) {
 		p.up.put(i, up)
 		p.settle(i)
 	})
+	p.ups++
 }
 
 // Shrink takes nodes out of the instance (RFC 28). Jobs that are there keep

@@ -114,41 +114,39 @@ func (s *State) fence(i int, by int32) {
 	s.settle(i)
 }
 
-// Release gives back in a copy of the state what an allocation holds, as if
-// its job had ended.
-func (s *State) Release(a *Alloc) {
-	for i := range a.Parts {
-		p := &a.Parts[i]
-		if p.freed {
-			continue
-		}
-		s.give(int(p.Node), int32(p.Cores.Count()), int32(p.GPUs.Count()))
+// FreeOn returns what is free on a node, be it up or not, fenced or not.
+func (s *State) FreeOn(i int) (cores, gpus int32) { return s.freeC[i], s.freeG[i] }
+
+// TotalOf returns what there is on a node.
+func (s *State) TotalOf(i int) (cores, gpus int32) { return s.totalC[i], s.totalG[i] }
+
+// FencesOn returns how many jobs keep all others off a node.
+func (s *State) FencesOn(i int) int { return int(s.fences[i]) }
+
+// Blank returns a state of the same nodes, up as here and without fences, to be
+// filled by Put. It is made in old, if that is not nil and of as many nodes.
+func (s *State) Blank(old *State) *State {
+	if old == nil || old.Len() != s.Len() {
+		old = newState(s.Len())
 	}
-	for _, i := range a.Fences {
-		s.fence(int(i), -1)
-	}
+	old.totalC, old.totalG = s.totalC, s.totalG
+	copy(old.present, s.present)
+	copy(old.up, s.up)
+	return old
 }
 
-// Idle returns how many nodes are wholly free, among within if it is not nil.
-func (s *State) Idle(within Bits) int { return countIn(s.idle, within) }
-
-// Usable returns how many nodes jobs may be given something on, among within
-// if it is not nil.
-func (s *State) Usable(within Bits) int {
-	n := 0
-	for i := range s.up.All() {
-		if s.usable(i) && (within == nil || within.Has(i)) {
-			n++
-		}
+// Put says what is free on a node: all of it, or less since a job is there.
+func (s *State) Put(i int, cores, gpus int32) {
+	s.freeC[i], s.freeG[i], s.users[i] = cores, gpus, 1
+	if cores == s.totalC[i] && gpus == s.totalG[i] {
+		s.users[i] = 0
 	}
-	return n
+	s.settle(i)
 }
 
-func countIn(b, within Bits) int {
-	if within == nil {
-		return b.Count()
-	}
-	c := b.Clone()
-	c.And(within)
-	return c.Count()
+// Up returns the nodes that are up, fenced ones with them.
+func (s *State) Up() Bits {
+	b := s.up.Clone()
+	b.And(s.present)
+	return b
 }
