@@ -243,28 +243,86 @@ func TestBooksOfAnUnnamedJob(t *testing.T) {
 // nothing in both is that of a job in doubt, and one that is good in the KVS is
 // taken from there.
 func TestNothingInMemory(t *testing.T) {
-	for _, good := range []bool{true, false} {
+	for _, tt := range []struct {
+		good, jobList bool
+		fenced        int
+	}{{true, true, 0}, {false, true, 2}, {false, false, 4}} { // nobody knows: all that is not held
 		f := start(t, inventoryOf(4, 4, 0, ""), true)
+		f.jobList = tt.jobList
 		j := f.submit(nodesSpec(2, 0, ""))
 		f.run()
 		f.unload()
 		j.text = rOf("", "")
-		if !good {
+		if !tt.good {
 			f.kvs[j.id.Key("R")] = j.text
 		}
 		f.log = nil
 		f.load()
 		f.run()
 		f.verify()
-		if good {
+		if tt.good {
 			f.doubts(t, 0, 0, 0)
 			continue
 		}
-		f.doubts(t, 1, 1, 2)
+		f.doubts(t, 1, 1, tt.fenced)
 		f.end(j)
 		f.run()
 		if got := f.engine.pool.Tally(); got.Idle != 4 {
 			t.Errorf("after the free %+v", got)
 		}
+	}
+}
+
+// Without the books a rank that R names nothing of is in doubt all the same.
+func TestBareRankWithoutBooks(t *testing.T) {
+	f, jobs := short(t, map[int]string{1: shortR[0].r}, func(f *fakeFlux) {
+		delete(f.services, "job-manager.resource-status")
+	})
+	f.doubts(t, 1, 1, 1)
+	f.end(jobs[1])
+	f.run()
+	if got := f.engine.pool.Tally(); got.Fenced != 0 {
+		t.Errorf("after the free %+v", got)
+	}
+}
+
+// A job that can't be read, and that the job manager does not show either, is
+// no doubt of the others: what is fenced for it is taken to be its own.
+func TestUnreadIsNoDoubtOfOthers(t *testing.T) {
+	f, _ := short(t, map[int]string{1: "{]"}, func(f *fakeFlux) {
+		delete(f.services, "job-manager.getattr")
+	})
+	f.doubts(t, 1, 1, 2)
+}
+
+// What a job let go of is not taken to be its own when another's R does not
+// name it.
+func TestShortRWhereAnotherWas(t *testing.T) {
+	f := start(t, inventoryOf(3, 4, 0, ""), false)
+	first := f.submit(nodesSpec(2, 0, ""))
+	f.run()
+	f.endRanks(first, idset.New(1))
+	f.run()
+	second := f.submit(nodesSpec(2, 0, ""))
+	f.run()
+	if !second.running || text(second.r.Ranks) != "1-2" {
+		t.Fatalf("%+v", second.r)
+	}
+	f.unload()
+	f.kvs[second.id.Key("R")] = rOf(`{"rank":"2","children":{"core":"0-3"}}`, `"n2"`)
+	f.log = nil
+	f.load()
+	f.run()
+	f.verify()
+	f.doubts(t, 1, 1, 1)
+	f.end(first)
+	f.run()
+	if got := f.engine.pool.Tally(); got.Fenced != 1 {
+		t.Errorf("after the free of the first %+v", got)
+	}
+	f.end(second)
+	f.run()
+	if got := f.engine.pool.Tally(); got.Fenced != 0 || got.Idle != 3 {
+		t.Errorf("in the end %+v", got)
 	}
 }

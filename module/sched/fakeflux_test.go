@@ -144,7 +144,8 @@ func (f *fakeFlux) onResourceStatus(_ string, reply func(string, error)) {
 	sum := &rv1reader.ResourceSet{}
 	for _, id := range f.ids() {
 		if j := f.jobs[id]; j.running && j.r != nil {
-			sum = sum.Union(j.r.Set.RemoveRanks(j.freed))
+			r, _ := rv1reader.Read([]byte(j.text))
+			sum = sum.Union(r.Set.RemoveRanks(j.freed))
 		}
 	}
 	r := rv1reader.R{Set: sum, Ranks: sum.Ranks()}
