@@ -37,27 +37,46 @@ func readR(text string) (*rv1reader.R, error) {
 	return r, nil
 }
 
-// withBooks gives what the job manager has as allocated. It is asked for once
-// in a recovery: later it would be less, which the second hello tells of.
-func (e *Engine) withBooks(then func(*rv1reader.ResourceSet, error)) {
-	r := e.recovery
-	if r.books != nil || r.booksErr != nil {
-		then(r.books, r.booksErr)
+// books is what the job manager has as allocated.
+type books struct {
+	known bool
+	sum   *rv1reader.ResourceSet
+	err   error
+	wait  []func(*books)
+}
+
+// askBooks asks for the books, once in a recovery. That takes the job manager a
+// while where many jobs run, so it is done as soon as the hello has named all
+// of them: earlier, a job that ends before the hello would be in the books only.
+func (e *Engine) askBooks() {
+	if e.recovery.books != nil {
 		return
 	}
+	b := &books{}
+	e.recovery.books = b
 	e.host.Call("job-manager.resource-status", "", func(payload string, err error) {
 		if e.phase == Stopped {
 			return
 		}
 		if err == nil {
-			var sum *rv1reader.R
-			if sum, err = rv1reader.Read([]byte(gjson.Get(payload, "allocated").Raw)); err == nil {
-				r.books = sum.Set
-			}
+			var r *rv1reader.R
+			r, err = rv1reader.Read([]byte(gjson.Get(payload, "allocated").Raw))
+			b.sum = r.Set
 		}
-		r.booksErr = err
-		then(r.books, r.booksErr)
+		b.known, b.err = true, err
+		for _, f := range b.wait {
+			f(b)
+		}
 	})
+}
+
+func (e *Engine) withBooks(then func(*books)) {
+	e.askBooks()
+	if b := e.recovery.books; b.known {
+		then(b)
+	} else {
+		b.wait = append(b.wait, then)
+	}
 }
 
 // nobody stands for the holder of what no job of the hello has.
@@ -94,15 +113,15 @@ func (e *Engine) balance(then func()) {
 	if e.phase < Locate {
 		e.enter(Locate)
 	}
-	e.withBooks(func(books *rv1reader.ResourceSet, err error) {
-		if err != nil {
-			e.log(Debug, "job-manager.resource-status: %s: can't tell whether each R names all that its job holds", err)
+	e.withBooks(func(b *books) {
+		if b.err != nil {
+			e.log(Debug, "job-manager.resource-status: %s: can't tell whether each R names all that its job holds", b.err)
 			then()
 			return
 		}
 		all := e.pool.Held(func(jobid.ID) bool { return true })
 		// Of ranks that are not in the inventory nothing can be given out.
-		over := coresAndGPUs(books.Intersect(e.pool.Inventory().Set()).Difference(all))
+		over := coresAndGPUs(b.sum.Intersect(e.pool.Inventory().Set()).Difference(all))
 		e.ask(&audit{over: over, wait: append(jobs, later...), then: then})
 	})
 }

@@ -46,10 +46,9 @@ type recovery struct {
 	streamed bool // the hello stream is over
 	noHooks  bool // nobody answers for R in memory
 	look     lookups
-	lost     []*was                 // to be located
-	doubted  []*was                 // to be warned of
-	books    *rv1reader.ResourceSet // what the job manager has as allocated
-	booksErr error
+	lost     []*was // to be located
+	doubted  []*was // to be warned of
+	books    *books
 	begin    time.Time
 }
 
@@ -171,6 +170,9 @@ func (e *Engine) onRunning(batch []*was, payload string, err error) {
 
 func (e *Engine) lookUpR(batch []*was) {
 	r := e.recovery
+	if r.streamed && len(batch) > 0 {
+		e.askBooks() // meanwhile
+	}
 	for _, w := range batch {
 		r.look.add(w.id.Key("R"), func(value string, err error) {
 			if e.phase == Stopped {

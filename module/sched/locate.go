@@ -9,7 +9,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"flux-burrow/hooks/jobid"
-	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"
 )
 
@@ -71,16 +70,16 @@ func (e *Engine) locateRest(h *hunt) {
 		h.then()
 		return
 	}
-	e.withBooks(func(books *rv1reader.ResourceSet, err error) {
+	e.withBooks(func(b *books) {
 		var ranks *idset.Set // of what no job is known to hold
-		if err != nil {
-			e.log(Warning, "job-manager.resource-status: %s", err)
+		if b.err != nil {
+			e.log(Warning, "job-manager.resource-status: %s", b.err)
 		} else {
-			ranks = books.Difference(e.pool.Held(e.located)).Ranks()
+			ranks = b.sum.Difference(e.pool.Held(e.located)).Ranks()
 		}
 		for _, w := range h.rest {
 			a := e.pool.Alloc(w.id)
-			if err != nil || ranks.Empty() && (a == nil || a.Nodes() == 0 && len(a.Fences) == 0) {
+			if b.err != nil || ranks.Empty() && (a == nil || a.Nodes() == 0 && len(a.Fences) == 0) {
 				e.fenceLost(w, e.unheld())
 				continue
 			}

@@ -140,7 +140,7 @@ func (e *Engine) restoreLate(late []*was) {
 				done()
 				return
 			}
-			r.books, r.booksErr = nil, nil // they are older than this job
+			r.books = nil // they are older than this job
 			e.locate(r.lost, done)
 		})
 	}
