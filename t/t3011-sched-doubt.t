@@ -27,6 +27,16 @@ bad missing -
 bad empty ""
 bad "not JSON" "{]"
 bad "of a wrong version" "{\"version\":2,\"execution\":{\"R_lite\":[{\"rank\":\"1-2\",\"children\":{\"core\":\"0-3\"}}],\"starttime\":0,\"expiration\":0,\"nodelist\":[\"n[1-2]\"]}}"
+for lite in "[]" "[{\"rank\":\"1-2\",\"children\":{}}]" "[{\"rank\":\"1-2\",\"children\":{\"core\":\"\"}}]" \
+	"[{\"rank\":\"1\",\"children\":{\"core\":\"0-3\",\"gpu\":\"0-1\"}},{\"rank\":\"2\",\"children\":{}}]" \
+	"[{\"rank\":\"1\",\"children\":{\"core\":\"0\"}}]"; do
+	case $lite in
+	"[]") hosts= ;;
+	*2*) hosts="\"n[1-2]\"" ;;
+	*) hosts="\"n1\"" ;;
+	esac
+	bad "of R_lite $lite" "{\"version\":1,\"execution\":{\"R_lite\":$lite,\"starttime\":0,\"expiration\":0,\"nodelist\":[$hosts]}}"
+done
 bad "another job's" "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0\",\"children\":{\"core\":\"0-3\"}}],\"starttime\":0,\"expiration\":0,\"nodelist\":[\"n0\"]}}"
 test_expect_success 'g: with the hooks R is in memory, whatever the KVS has' '
 	hooks && a=$(submit -N2 --exclusive) && started $a && unload && flux kvs unlink $(key $a R) &&

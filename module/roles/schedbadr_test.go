@@ -21,6 +21,11 @@ var badR = []struct {
 	{"not JSON", "{]", 2},
 	{"an empty object", "{}", 2},
 	{"of a wrong version", `{"version":2,"execution":{"R_lite":[{"rank":"1-2","children":{"core":"0-3"}}],"starttime":0,"expiration":0,"nodelist":["node[1-2]"]}}`, 2},
+	{"of an empty R_lite", `{"version":1,"execution":{"R_lite":[],"starttime":0,"expiration":0,"nodelist":[]}}`, 2},
+	{"of ranks without children", `{"version":1,"execution":{"R_lite":[{"rank":"1-2","children":{}}],"starttime":0,"expiration":0,"nodelist":["node[1-2]"]}}`, 2},
+	{"of zero-length children", `{"version":1,"execution":{"R_lite":[{"rank":"1-2","children":{"core":""}}],"starttime":0,"expiration":0,"nodelist":["node[1-2]"]}}`, 2},
+	{"of one rank without children", `{"version":1,"execution":{"R_lite":[{"rank":"1","children":{"core":"0-3"}},{"rank":"2","children":{}}],"starttime":0,"expiration":0,"nodelist":["node[1-2]"]}}`, 1},
+	{"of less than the job holds", `{"version":1,"execution":{"R_lite":[{"rank":"1","children":{"core":"0-1"}}],"starttime":0,"expiration":0,"nodelist":["node1"]}}`, 2},
 	{"another job's", `{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-3"}}],"starttime":0,"expiration":0,"nodelist":["node0"]}}`, 3},
 }
 

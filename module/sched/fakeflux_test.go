@@ -33,6 +33,7 @@ type fakeFlux struct {
 	epoch     int // of the engine: what an old one says does not count
 	acquire   func(string, error)
 	tolerate  bool // of R that overlap from the start
+	getattrs  int  // requests for a job's R
 	notes     map[jobid.ID]string
 }
 
@@ -67,6 +68,7 @@ func newFakeFlux(t testing.TB, inventory string) *fakeFlux {
 	f.services["job-manager.sched-ready"] = f.onReady
 	f.services["job-list.list-id"] = f.onListID
 	f.services["job-manager.resource-status"] = f.onResourceStatus
+	f.services["job-manager.getattr"] = f.onGetattr
 	return f
 }
 
@@ -127,11 +129,23 @@ func (f *fakeFlux) onListID(payload string, reply func(string, error)) {
 	reply(fmt.Sprintf(`{"job":{"id":%d,"ranks":"%s"}}`, j.id, text(j.r.Ranks)), nil)
 }
 
+// onGetattr gives R out of the job manager's memory (getattr.c).
+func (f *fakeFlux) onGetattr(payload string, reply func(string, error)) {
+	f.getattrs++
+	j := f.jobs[jobid.ID(gjson.Get(payload, "id").Uint())]
+	if j == nil || j.text == "" {
+		reply("", syscall.ENOENT)
+		return
+	}
+	reply(`{"R":`+j.text+`}`, nil)
+}
+
 func (f *fakeFlux) onResourceStatus(_ string, reply func(string, error)) {
 	sum := &rv1reader.ResourceSet{}
 	for _, id := range f.ids() {
 		if j := f.jobs[id]; j.running && j.r != nil {
-			sum = sum.Union(j.r.Set.RemoveRanks(j.freed))
+			r, _ := rv1reader.Read([]byte(j.text))
+			sum = sum.Union(r.Set.RemoveRanks(j.freed))
 		}
 	}
 	r := rv1reader.R{Set: sum, Ranks: sum.Ranks()}

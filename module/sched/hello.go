@@ -32,7 +32,8 @@ type was struct {
 	// fromKVS tells that r is as it was at the start of the job: a later
 	// expiration is in the job's eventlog only.
 	fromKVS bool
-	lost    bool // where it is is not known from r
+	lost    bool     // where it is is not known from r
+	why     []string // what is in doubt, not yet told
 }
 
 // recovery is the state of the way to ready.
@@ -46,6 +47,8 @@ type recovery struct {
 	noHooks  bool // nobody answers for R in memory
 	look     lookups
 	lost     []*was // to be located
+	doubted  []*was // to be warned of
+	books    *books
 	begin    time.Time
 }
 
@@ -152,7 +155,7 @@ func (e *Engine) onRunning(batch []*was, payload string, err error) {
 	gjson.Get(payload, "R").ForEach(func(key, value gjson.Result) bool {
 		id, err := strconv.ParseUint(key.Str, 10, 64)
 		if w := r.byID[jobid.ID(id)]; err == nil && w != nil && value.IsObject() {
-			w.r, w.err = rv1reader.Read([]byte(value.Raw))
+			w.r, w.err = readR(value.Raw)
 		}
 		return true
 	})
@@ -167,6 +170,9 @@ func (e *Engine) onRunning(batch []*was, payload string, err error) {
 
 func (e *Engine) lookUpR(batch []*was) {
 	r := e.recovery
+	if r.streamed && len(batch) > 0 {
+		e.askBooks() // meanwhile
+	}
 	for _, w := range batch {
 		r.look.add(w.id.Key("R"), func(value string, err error) {
 			if e.phase == Stopped {
@@ -190,10 +196,7 @@ func (w *was) take(value string, err error) {
 		return
 	}
 	w.fromKVS = true
-	w.r, w.err = rv1reader.Read([]byte(value))
-	if w.err != nil {
-		w.err = fmt.Errorf("its R can't be read: %s", oneLine(w.err))
-	}
+	w.r, w.err = readR(value)
 }
 
 // oneLine makes one line of what may be a list of faults.

@@ -9,7 +9,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"flux-burrow/hooks/jobid"
-	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"
 )
 
@@ -71,16 +70,16 @@ func (e *Engine) locateRest(h *hunt) {
 		h.then()
 		return
 	}
-	e.host.Call("job-manager.resource-status", "", func(payload string, err error) {
-		if e.phase == Stopped {
-			return
-		}
-		ranks, err := e.unaccounted(payload, err)
-		if err != nil {
-			e.log(Warning, "job-manager.resource-status: %s", err)
+	e.withBooks(func(b *books) {
+		var ranks *idset.Set // of what no job is known to hold
+		if b.err != nil {
+			e.log(Warning, "job-manager.resource-status: %s", b.err)
+		} else {
+			ranks = b.sum.Difference(e.pool.Held(e.located)).Ranks()
 		}
 		for _, w := range h.rest {
-			if err != nil || ranks.Empty() && e.pool.Alloc(w.id) == nil {
+			a := e.pool.Alloc(w.id)
+			if b.err != nil || ranks.Empty() && (a == nil || a.Nodes() == 0 && len(a.Fences) == 0) {
 				e.fenceLost(w, e.unheld())
 				continue
 			}
@@ -88,19 +87,6 @@ func (e *Engine) locateRest(h *hunt) {
 		}
 		h.then()
 	})
-}
-
-// unaccounted returns the ranks of what the job manager has as allocated and
-// no job is known to hold.
-func (e *Engine) unaccounted(payload string, err error) (*idset.Set, error) {
-	if err != nil {
-		return nil, err
-	}
-	r, err := rv1reader.Read([]byte(gjson.Get(payload, "allocated").Raw))
-	if err != nil {
-		return nil, err
-	}
-	return r.Set.Difference(e.pool.Held(e.located)).Ranks(), nil
 }
 
 // unheld returns the ranks of nodes with anything on them that no job is known
@@ -140,5 +126,5 @@ func (e *Engine) fenceLost(w *was, ranks *idset.Set) {
 	if gone := ranks.Difference(e.pool.Inventory().Ranks()); !gone.Empty() {
 		why += fmt.Sprintf("; rank %s is not in the inventory", gone)
 	}
-	e.doubt(w, a, why)
+	e.doubt(w, why)
 }

@@ -16,6 +16,7 @@ import (
 // announce tells the job manager that it may send jobs (RFC 27, Ready).
 func (e *Engine) announce() {
 	e.enter(Announce)
+	e.warn()
 	mode := `{"mode":"unlimited"}`
 	if n := e.config.QueueDepth; n > 0 {
 		mode = fmt.Sprintf(`{"mode":"limited","limit":%d}`, n)
@@ -69,6 +70,7 @@ func (e *Engine) helloAgain() {
 			e.compare(again)
 		case err != nil:
 			e.again = nil
+			e.pool.Free(nobody)
 			e.log(Err, "job-manager.sched-hello: %s: jobs that ended while the scheduler was not ready may keep their resources", err)
 		default:
 			w, err := readHello(payload)
@@ -107,14 +109,22 @@ func (e *Engine) compare(again *secondHello) {
 		}
 	}
 	e.restoreLate(late)
-	e.kick()
 }
 
 // restoreLate takes in jobs that only the second hello named: an answer of the
 // scheduler before this one that came after the first.
 func (e *Engine) restoreLate(late []*was) {
 	r := e.recovery
+	open := 1
+	done := func() {
+		if open--; open == 0 {
+			e.pool.Free(nobody)
+		}
+		e.warn()
+		e.kick()
+	}
 	for _, w := range late {
+		open++
 		e.stats.hello.Late++
 		e.log(Warning, "%s got resources from another scheduler while this one was starting", w.id)
 		r.byID[w.id] = w
@@ -126,11 +136,15 @@ func (e *Engine) restoreLate(late []*was) {
 			w.take(value, err)
 			r.lost = nil
 			e.restoreOne(w)
-			if len(r.lost) > 0 {
-				e.locate(r.lost, e.kick)
+			if len(r.lost) == 0 {
+				done()
+				return
 			}
+			r.books = nil // they are older than this job
+			e.locate(r.lost, done)
 		})
 	}
+	done()
 }
 
 // readExpirations brings the ends of jobs up to date whose R came from the KVS:

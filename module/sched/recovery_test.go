@@ -247,6 +247,10 @@ func TestBadR(t *testing.T) {
 		{"wrong version", `{"version":9,"execution":{"R_lite":[{"rank":"1-2","children":{"core":"0-3"}}],"nodelist":["n[1-2]"],"starttime":0,"expiration":0}}`},
 		{"bad idset", `{"version":1,"execution":{"R_lite":[{"rank":"1-","children":{"core":"0-3"}}],"nodelist":["n[1-2]"],"starttime":0,"expiration":0}}`},
 		{"no R_lite", `{"version":1,"execution":{"starttime":0,"expiration":0}}`},
+		{"an empty R_lite", `{"version":1,"execution":{"R_lite":[],"nodelist":[],"starttime":0,"expiration":0}}`},
+		{"no children", `{"version":1,"execution":{"R_lite":[{"rank":"1-2","children":{}}],"nodelist":["n[1-2]"],"starttime":0,"expiration":0}}`},
+		{"zero-length children", `{"version":1,"execution":{"R_lite":[{"rank":"1-2","children":{"core":"","gpu":""}}],"nodelist":["n[1-2]"],"starttime":0,"expiration":0}}`},
+		{"no ranks", `{"version":1,"execution":{"R_lite":[{"rank":"","children":{"core":"0-3"}}],"nodelist":[],"starttime":0,"expiration":0}}`},
 		{"overlaps", `{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-3"}}],"nodelist":["n0"],"starttime":0,"expiration":0}}`},
 	}
 	for _, tt := range tests {

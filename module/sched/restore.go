@@ -20,12 +20,13 @@ func (e *Engine) restore() {
 	for _, w := range r.jobs {
 		e.restoreOne(w)
 	}
+	balance := func() { e.balance(e.announce) }
 	if len(r.lost) == 0 {
-		e.announce()
+		balance()
 		return
 	}
 	e.enter(Locate)
-	e.locate(r.lost, e.announce)
+	e.locate(r.lost, balance)
 }
 
 func (e *Engine) restoreOne(w *was) {
@@ -41,14 +42,30 @@ func (e *Engine) restoreOne(w *was) {
 		return
 	}
 	e.stats.hello.Jobs++
+	bare := e.fenceBare(w, res.Alloc)
 	switch {
 	case w.err != nil:
 	case res.Clash:
 		w.err = errors.New(strings.Join(res.Doubts, "; "))
 		e.lose(w)
+	case !bare.Empty():
+		e.doubt(w, append(res.Doubts, fmt.Sprintf("rank %s: its R names nothing there", bare))...)
 	case len(res.Doubts) > 0:
-		e.doubt(w, res.Alloc, res.Doubts...)
+		e.doubt(w, res.Doubts...)
 	}
+}
+
+// fenceBare fences the ranks that R names without anything on them, and
+// returns them: the job is there, with what is not known.
+func (e *Engine) fenceBare(w *was, a *resource.Alloc) *idset.Set {
+	set := e.pool.Inventory().Set()
+	bare := w.r.Ranks.Difference(w.r.Set.Ranks()).Intersect(set.Ranks())
+	if w.free != nil {
+		bare = bare.Difference(w.free)
+	}
+	bare = bare.Difference(e.ranks(a.Fences))
+	e.pool.Fence(a, bare)
+	return bare
 }
 
 func (e *Engine) lose(w *was) {
@@ -56,17 +73,28 @@ func (e *Engine) lose(w *was) {
 	e.recovery.lost = append(e.recovery.lost, w)
 }
 
-// doubt counts a job of which something is not as its R says, and warns of it
-// once.
-func (e *Engine) doubt(w *was, a *resource.Alloc, why ...string) {
-	ranks := e.ranks(a.Fences)
-	text := fmt.Sprintf("%s: %s", w.id, strings.Join(why, "; "))
-	if !ranks.Empty() {
-		e.stats.hello.Fenced++
-		text += fmt.Sprintf(": nobody else is given anything of rank %s until the job ends", ranks)
+// doubt notes that something of a job is not as its R says.
+func (e *Engine) doubt(w *was, why ...string) {
+	if len(w.why) == 0 {
+		e.recovery.doubted = append(e.recovery.doubted, w)
 	}
-	e.stats.warn(text)
-	e.log(Warning, "%s", text)
+	w.why = append(w.why, why...)
+}
+
+// warn counts the jobs in doubt and warns of each once, when all is known.
+func (e *Engine) warn() {
+	r := e.recovery
+	for _, w := range r.doubted {
+		text := fmt.Sprintf("%s: %s", w.id, strings.Join(w.why, "; "))
+		w.why = nil
+		if a := e.pool.Alloc(w.id); a != nil && len(a.Fences) > 0 {
+			e.stats.hello.Fenced++
+			text += fmt.Sprintf(": nobody else is given anything of rank %s until the job ends", e.ranks(a.Fences))
+		}
+		e.stats.warn(text)
+		e.log(Warning, "%s", text)
+	}
+	r.doubted = nil
 }
 
 func (e *Engine) ranks(nodes []int32) *idset.Set {
