@@ -16,15 +16,16 @@ const (
 	First Order = iota // by rank
 	Best               // fewest free cores first: fill up nodes that are in use
 	Worst              // most free cores first: spread out
+	Last               // by rank, the highest first
 )
 
-var orders = map[string]Order{"first": First, "best": Best, "worst": Worst}
+var orders = map[string]Order{"first": First, "last": Last, "best": Best, "worst": Worst}
 
-// ParseOrder reads first, best or worst.
+// ParseOrder reads first, last, best or worst.
 func ParseOrder(s string) (Order, error) {
 	o, ok := orders[s]
 	if !ok {
-		return First, fmt.Errorf("match=%q is none of first, best, worst", s)
+		return First, fmt.Errorf("match=%q is none of first, last, best, worst", s)
 	}
 	return o, nil
 }
