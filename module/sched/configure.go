@@ -10,7 +10,7 @@ import (
 // Configure has the engine go by another configuration from now on. With an
 // error it goes on by the one that it has. What jobs hold is not touched.
 func (e *Engine) Configure(c Config) error {
-	if e.phase == Stopped || reflect.DeepEqual(c, e.config) {
+	if reflect.DeepEqual(c, e.config) {
 		return nil
 	}
 	old := e.config

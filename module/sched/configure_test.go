@@ -60,6 +60,20 @@ func TestConfigureWriter(t *testing.T) {
 		t.Errorf("graphs: %t, %t, %t", graph(before), graph(during), graph(after))
 	}
 
+	f = newFakeFlux(t, inventoryOf(4, 4, 0, ""))
+	f.load()
+	c := f.engine.config
+	c.Writer = RV1
+	if err := f.engine.Configure(c); err != nil { // the inventory is still to come
+		t.Fatal(err)
+	}
+	f.run()
+	first := f.submit(nodesSpec(1, 60, ""))
+	f.run()
+	if !graph(first) {
+		t.Error("a writer that was set before the inventory came is lost")
+	}
+
 	f = start(t, `{"version":1,"execution":{"R_lite":[{"rank":"0-3","children":{"core":"0-3"}}]}}`, true)
 	f.configure("sched-burrow.writer=rv1: jgf: the inventory has no nodelist", func(c *Config) { c.Writer, c.Policy = RV1, policy.Easy })
 	if c := f.engine.config; c.Writer != RV1Exec || c.Policy != policy.FIFO {
@@ -118,9 +132,25 @@ func TestConfigureLogLevel(t *testing.T) {
 	}
 }
 
-// One that is gone takes nothing.
-func TestConfigureStopped(t *testing.T) {
-	f := start(t, inventoryOf(4, 4, 0, ""), true)
-	f.engine.Stop()
-	f.configure("", func(c *Config) { c.QueueDepth = 4 })
+// One that comes while the job manager has not answered the first sched-ready
+// is not lost.
+func TestConfigureWhileAnnouncing(t *testing.T) {
+	f := newFakeFlux(t, inventoryOf(4, 4, 0, ""))
+	last := ""
+	ready := f.services["job-manager.sched-ready"]
+	f.services["job-manager.sched-ready"] = func(payload string, reply func(string, error)) {
+		if last = payload; f.engine.Phase() == Announce {
+			c := f.engine.config
+			c.QueueDepth = 5
+			if err := f.engine.Configure(c); err != nil {
+				t.Error(err)
+			}
+		}
+		ready(payload, reply)
+	}
+	f.load()
+	f.run()
+	if last != `{"mode":"limited","limit":5}` || f.engine.Phase() != Ready {
+		t.Errorf("%s: told %s", f.engine.Phase(), last)
+	}
 }
