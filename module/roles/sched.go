@@ -4,7 +4,6 @@ package roles
 
 import (
 	"fmt"
-	"syscall"
 	"time"
 
 	flux "flux-burrow/cgo"
@@ -17,23 +16,24 @@ const answerLimit = 2 * time.Minute
 // schedRole is the module sched-burrow, on the leader.
 type schedRole struct {
 	*host
+	args     sched.Settings
 	engine   *sched.Engine
 	handlers []*flux.MsgHandler
 }
 
-// StartScheduler is the scheduler's Start. Its arguments are those of
-// sched.ParseArgs. Recovery goes on after it has returned, in the reactor.
+// StartScheduler is the scheduler's Start. It goes by [sched-burrow] and by its
+// arguments, which are those of sched.ParseArgs. Recovery goes on after it has returned, in the reactor.
 func StartScheduler(h *flux.Handle, args []string) (stop func(), err error) {
-	config, err := sched.ParseArgs(args)
-	if err != nil {
-		return nil, &flux.Error{Num: syscall.EINVAL, Text: err.Error()}
-	}
 	o, err := newHost(h)
 	if err != nil {
 		return nil, err
 	}
 	r := &schedRole{host: o}
-	if err := r.start(config); err != nil {
+	config, err := r.configured(args)
+	if err == nil {
+		err = r.start(config)
+	}
+	if err != nil {
 		r.stop()
 		return nil, err
 	}
@@ -51,6 +51,11 @@ func (r *schedRole) start(config sched.Config) error {
 	if name == "" {
 		name = "sched-burrow"
 	}
+	m, err := r.h.HandleRequest(name+".config-reload", 0, r.reload)
+	if err != nil {
+		return err
+	}
+	r.handlers = append(r.handlers, m)
 	for i := range sched.Handlers {
 		s := &sched.Handlers[i]
 		topic, roles := s.Topic, uint32(0)

@@ -3,7 +3,10 @@
 package sched
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,65 +17,116 @@ import (
 // MaxDepth is the largest queue-depth (RFC 27, Ready).
 const MaxDepth = 1<<31 - 1
 
-// Config is what the module's arguments say.
+// Config is what the engine goes by: the table [sched-burrow] and the module's
+// arguments, see Merge.
 type Config struct {
 	Policy policy.Kind
-	Match  resource.Order
+	// Depth is the reservation-depth: policy.DepthDefault, policy.DepthAll or a
+	// number. PolicyOf, DepthOf and ExclusiveOf say what holds for a queue.
+	Depth         int
+	Match         resource.Order
+	NodeExclusive NodeExclusive
 	// QueueDepth is how many alloc requests the job manager may have open; 0
 	// for no limit.
 	QueueDepth int
 	Writer     Writer
 	// LogLevel is the least severe level that is logged.
 	LogLevel Level
+	// Queues has the queues for which something else holds; nil for none.
+	Queues map[string]QueueConfig
 }
 
-// DefaultConfig is a Config where no arguments are given.
-func DefaultConfig() Config { return Config{LogLevel: Info} }
-
-var levels = map[string]Level{
-	"err": Err, "error": Err, "warning": Warning, "info": Info, "debug": Debug,
+// QueueConfig is what may be set for all and for one queue; nil: is not set.
+type QueueConfig struct {
+	Policy        *policy.Kind
+	Depth         *int
+	NodeExclusive *NodeExclusive
 }
 
-// ParseArgs reads module arguments: policy=fifo|easy|conservative,
-// match=first|best|worst, queue-depth=N|unlimited, writer=rv1exec|rv1,
-// log-level=err|warning|info|debug. The last of a kind wins. The error names the argument.
-func ParseArgs(args []string) (Config, error) {
-	c := DefaultConfig()
-	for _, arg := range args {
-		name, value, _ := strings.Cut(arg, "=")
-		var err error
-		switch name {
-		case "policy":
-			c.Policy, err = policy.Parse(value)
-		case "match":
-			c.Match, err = resource.ParseOrder(value)
-		case "queue-depth":
-			c.QueueDepth, err = depth(value)
-		case "writer":
-			c.Writer, err = parseWriter(value)
-		case "log-level":
-			level, ok := levels[strings.ToLower(value)]
-			if !ok {
-				err = fmt.Errorf("log-level=%q is none of err, warning, info, debug", value)
-			}
-			c.LogLevel = level
-		default:
-			err = fmt.Errorf("unknown argument %q: there are policy=, match=, queue-depth=, writer=, log-level=", arg)
-		}
-		if err != nil {
-			return Config{}, err
-		}
-	}
-	return c, nil
+// NodeExclusive says which nodes are given out whole.
+type NodeExclusive struct {
+	All        bool
+	Properties []string // those with one of these; without All only
 }
 
-func depth(s string) (int, error) {
-	if s == "unlimited" {
-		return 0, nil
+// DefaultConfig is a Config where nothing is set.
+func DefaultConfig() Config { return Config{Depth: policy.DepthDefault, LogLevel: Info} }
+
+// PolicyOf returns the policy of a queue; "" for jobs without one.
+func (c Config) PolicyOf(queue string) policy.Kind {
+	if q := c.Queues[queue]; q.Policy != nil {
+		return *q.Policy
 	}
-	n, err := strconv.ParseUint(s, 10, 31)
-	if err != nil || n < 1 {
-		return 0, fmt.Errorf("queue-depth=%q is neither a number in 1-%d nor unlimited", s, MaxDepth)
+	return c.Policy
+}
+
+// DepthOf returns how many jobs of a queue get a reservation: 0 or more,
+// policy.DepthAll for all.
+func (c Config) DepthOf(queue string) int {
+	depth := c.Depth
+	if q := c.Queues[queue]; q.Depth != nil {
+		depth = *q.Depth
 	}
-	return int(n), nil
+	return policy.Depth(c.PolicyOf(queue), depth)
+}
+
+// ExclusiveOf returns which nodes a job of a queue is given whole.
+func (c Config) ExclusiveOf(queue string) NodeExclusive {
+	if q := c.Queues[queue]; q.NodeExclusive != nil {
+		return *q.NodeExclusive
+	}
+	return c.NodeExclusive
+}
+
+// String gives all that is set, in the words of the configuration.
+func (c Config) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "policy=%s match=%s reservation-depth=%s node-exclusive=%s queue-depth=%s writer=%s log-level=%s",
+		c.Policy, c.Match, depthText(c.DepthOf("")), c.NodeExclusive, limitText(c.QueueDepth), c.Writer, c.LogLevel)
+	for _, name := range slices.Sorted(maps.Keys(c.Queues)) {
+		fmt.Fprintf(&b, "; queue %s: policy=%s reservation-depth=%s node-exclusive=%s",
+			name, c.PolicyOf(name), depthText(c.DepthOf(name)), c.ExclusiveOf(name))
+	}
+	return b.String()
+}
+
+func (n NodeExclusive) String() string {
+	if len(n.Properties) > 0 {
+		return strings.Join(n.Properties, ",")
+	}
+	return strconv.FormatBool(n.All)
+}
+
+// MarshalJSON gives true, false or a list, as the configuration has it.
+func (n NodeExclusive) MarshalJSON() ([]byte, error) {
+	if len(n.Properties) > 0 {
+		return json.Marshal(n.Properties)
+	}
+	return json.Marshal(n.All)
+}
+
+// depthText is a reservation-depth as the configuration has it.
+type depthText int
+
+func (d depthText) String() string {
+	if d == policy.DepthAll {
+		return "all"
+	}
+	return strconv.Itoa(int(d))
+}
+
+// MarshalJSON gives a number or "all".
+func (d depthText) MarshalJSON() ([]byte, error) {
+	if d == policy.DepthAll {
+		return []byte(`"all"`), nil
+	}
+	return []byte(d.String()), nil
+}
+
+// limitText is a queue-depth in words.
+func limitText(n int) string {
+	if n == 0 {
+		return "unlimited"
+	}
+	return strconv.Itoa(n)
 }

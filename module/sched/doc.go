@@ -20,6 +20,12 @@
 // ready, the hello is asked a second time: a job of the first that the second
 // does not name ended in between and is freed.
 //
+// # Configuration
+//
+// keys.go has every key of [sched-burrow], which is every argument; table.go
+// and args.go read either to Settings, Merge makes a Config of both, Configure
+// has the engine go by a new one.
+//
 // # Packages
 //
 //	jobid       ids as text

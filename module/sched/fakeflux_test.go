@@ -50,10 +50,17 @@ type fakeJob struct {
 	freed    *idset.Set
 }
 
+// testConfig is the default with all that is logged.
+func testConfig() Config {
+	c := DefaultConfig()
+	c.LogLevel = Debug
+	return c
+}
+
 func newFakeFlux(t testing.TB, inventory string) *fakeFlux {
 	f := &fakeFlux{
 		fakeHost: newFakeHost(t), inventory: inventory, jobs: map[jobid.ID]*fakeJob{},
-		nextID: 1000, config: Config{LogLevel: Debug}, jobList: true, notes: map[jobid.ID]string{},
+		nextID: 1000, config: testConfig(), jobList: true, notes: map[jobid.ID]string{},
 	}
 	r, err := rv1reader.Read([]byte(inventory))
 	if err != nil {

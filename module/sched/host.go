@@ -52,3 +52,7 @@ const (
 	Info    Level = 6
 	Debug   Level = 7
 )
+
+var levelNames = map[Level]string{Err: "err", Warning: "warning", Info: "info", Debug: "debug"}
+
+func (l Level) String() string { return levelNames[l] }

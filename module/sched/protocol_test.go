@@ -12,23 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"flux-burrow/hooks/jobid"
-	"flux-burrow/module/sched/policy"
 )
-
-func TestArguments(t *testing.T) {
-	c, err := ParseArgs([]string{"policy=easy", "match=worst", "queue-depth=17", "writer=rv1", "log-level=debug"})
-	if err != nil || c.Policy != policy.Easy || c.Match.String() != "worst" || c.QueueDepth != 17 || c.Writer != RV1 || c.LogLevel != Debug {
-		t.Errorf("%+v %v", c, err)
-	}
-	if c, err := ParseArgs([]string{"queue-depth=3", "queue-depth=unlimited"}); err != nil || c.QueueDepth != 0 {
-		t.Errorf("%+v %v", c, err)
-	}
-	for _, arg := range []string{"policy=x", "match=", "queue-depth=0", "queue-depth=-1", "queue-depth=2147483648", "queue-depth=1x", "log-level=loud", "writer=jgf", "x=y", ""} {
-		if _, err := ParseArgs([]string{arg}); err == nil || arg != "" && !strings.Contains(err.Error(), strings.Split(arg, "=")[0]) {
-			t.Errorf("%s: error is %v", arg, err)
-		}
-	}
-}
 
 // R is in the KVS before the response (the fake looks), and all jobs of a pass
 // are in one transaction.

@@ -16,12 +16,16 @@ import (
 // announce tells the job manager that it may send jobs (RFC 27, Ready).
 func (e *Engine) announce() {
 	e.enter(Announce)
+<<<<<<< HEAD
 	e.warn()
 	mode := `{"mode":"unlimited"}`
 	if n := e.config.QueueDepth; n > 0 {
 		mode = fmt.Sprintf(`{"mode":"limited","limit":%d}`, n)
 	}
 	e.host.Call("job-manager.sched-ready", mode, func(payload string, err error) {
+=======
+	e.host.Call("job-manager.sched-ready", readyMode(e.config.QueueDepth), func(payload string, err error) {
+>>>>>>> 51967774c05088a66e4cf62f27c2018c1427ea1d
 		if e.phase == Stopped {
 			return
 		}
@@ -33,17 +37,20 @@ func (e *Engine) announce() {
 	})
 }
 
+func readyMode(depth int) string {
+	if depth == 0 {
+		return `{"mode":"unlimited"}`
+	}
+	return fmt.Sprintf(`{"mode":"limited","limit":%d}`, depth)
+}
+
 func (e *Engine) onReady(waiting int64) {
 	e.enter(Ready)
 	r := e.recovery
 	e.stats.recovered(time.Since(r.begin), !r.noHooks)
-	depth := "unlimited"
-	if e.config.QueueDepth > 0 {
-		depth = fmt.Sprint(e.config.QueueDepth)
-	}
 	h := &e.stats.hello
 	e.log(Info, "ready: policy=%s match=%s queue-depth=%s: %d jobs recovered, %d of them with fenced nodes, %d waiting, in %.3fs",
-		e.config.Policy, e.config.Match, depth, h.Jobs, h.Fenced, waiting, h.Total)
+		e.config.Policy, e.config.Match, limitText(e.config.QueueDepth), h.Jobs, h.Fenced, waiting, h.Total)
 	e.answerStats()
 	e.helloAgain()
 	e.readExpirations()

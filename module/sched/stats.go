@@ -115,33 +115,51 @@ func (s *stats) committed(d time.Duration, err error) {
 	s.write.add(d)
 }
 
+// queueReport is what holds for a queue, in the words of the configuration.
+type queueReport struct {
+	Policy           string        `json:"policy"`
+	ReservationDepth depthText     `json:"reservation_depth"`
+	NodeExclusive    NodeExclusive `json:"node_exclusive"`
+}
+
 // Report is the answer to stats-get.
 type Report struct {
-	State      string         `json:"state"`
-	Policy     string         `json:"policy"`
-	Match      string         `json:"match"`
-	QueueDepth int            `json:"queue_depth"` // 0: unlimited
-	Pending    int            `json:"pending"`
-	Allocated  int            `json:"allocated"`
-	Nodes      resource.Tally `json:"nodes"`
-	Hello      helloReport    `json:"hello"`
-	Count      counters       `json:"count"`
-	Changes    map[string]int `json:"resource_changes"`
-	Pass       timing         `json:"pass_seconds"`
-	Commit     timing         `json:"commit_seconds"`
+	State string `json:"state"`
+	queueReport
+	Match      string                 `json:"match"`
+	QueueDepth int                    `json:"queue_depth"` // 0: unlimited
+	Writer     string                 `json:"writer"`
+	LogLevel   string                 `json:"log_level"`
+	Queues     map[string]queueReport `json:"queues"` // those with something of their own
+	Pending    int                    `json:"pending"`
+	Allocated  int                    `json:"allocated"`
+	Nodes      resource.Tally         `json:"nodes"`
+	Hello      helloReport            `json:"hello"`
+	Count      counters               `json:"count"`
+	Changes    map[string]int         `json:"resource_changes"`
+	Pass       timing                 `json:"pass_seconds"`
+	Commit     timing                 `json:"commit_seconds"`
 }
 
 // Report returns what the engine has done and where it is.
 func (e *Engine) Report() Report {
 	r := Report{
-		State: e.phase.String(), Policy: e.config.Policy.String(), Match: e.config.Match.String(),
-		QueueDepth: e.config.QueueDepth, Pending: e.queue.Len(), Hello: e.stats.hello,
+		State: e.phase.String(), queueReport: e.config.report(""), Match: e.config.Match.String(),
+		QueueDepth: e.config.QueueDepth, Writer: e.config.Writer.String(), LogLevel: e.config.LogLevel.String(),
+		Queues: map[string]queueReport{}, Pending: e.queue.Len(), Hello: e.stats.hello,
 		Count: e.stats.count, Changes: e.stats.changes, Pass: e.stats.pass, Commit: e.stats.write,
+	}
+	for name := range e.config.Queues {
+		r.Queues[name] = e.config.report(name)
 	}
 	if e.pool != nil {
 		r.Allocated, r.Nodes = e.pool.Jobs(), e.pool.Tally()
 	}
 	return r
+}
+
+func (c Config) report(queue string) queueReport {
+	return queueReport{c.PolicyOf(queue).String(), depthText(c.DepthOf(queue)), c.ExclusiveOf(queue)}
 }
 
 // statsWait is how long a stats-get waits for the recovery to be over: who

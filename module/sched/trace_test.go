@@ -85,7 +85,9 @@ func (r *replay) load() {
 }
 
 func newReplay(t *testing.T, lines []traceLine, match resource.Order) *replay {
-	r := &replay{fakeHost: newFakeHost(t), config: Config{Match: match, QueueDepth: 8, LogLevel: Debug},
+	c := testConfig()
+	c.Match, c.QueueDepth = match, 8
+	r := &replay{fakeHost: newFakeHost(t), config: c,
 		got: map[jobid.ID][]gjson.Result{}}
 	r.services["resource.acquire"] = func(_ string, reply func(string, error)) { r.acquire = reply }
 	r.services["job-manager.sched-hello"] = func(payload string, reply func(string, error)) {

@@ -25,15 +25,6 @@ var writerNames = [...]string{"rv1exec", "rv1"}
 
 func (w Writer) String() string { return writerNames[w] }
 
-func parseWriter(s string) (Writer, error) {
-	for i, name := range writerNames {
-		if s == name {
-			return Writer(i), nil
-		}
-	}
-	return 0, fmt.Errorf("writer=%q is neither rv1exec nor rv1", s)
-}
-
 // never is the expiration that Fluxion writes for a job without a time limit:
 // the last second that its clock can tell. It takes an R with such an
 // expiration at any time, one without only in half of them: adding starttime to
