@@ -15,6 +15,9 @@ import (
 
 // announce tells the job manager that it may send jobs (RFC 27, Ready).
 func (e *Engine) announce() {
+	if e.awaitReservations(e.announce) {
+		return
+	}
 	e.enter(Announce)
 	mode := `{"mode":"unlimited"}`
 	if n := e.config.QueueDepth; n > 0 {
@@ -44,6 +47,7 @@ func (e *Engine) onReady(waiting int64) {
 	e.log(Info, "ready: policy=%s match=%s queue-depth=%s: %d jobs recovered, %d of them with fenced nodes, %d waiting, in %.3fs",
 		e.config.Policy, e.config.Match, depth, h.Jobs, h.Fenced, waiting, h.Total)
 	e.answerStats()
+	e.nextReserve()
 	e.helloAgain()
 	e.readExpirations()
 	e.kick()
