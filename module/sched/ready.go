@@ -15,10 +15,10 @@ import (
 
 // announce tells the job manager that it may send jobs (RFC 27, Ready).
 func (e *Engine) announce() {
+	e.enter(Announce)
 	if e.awaitReservations(e.announce) {
 		return
 	}
-	e.enter(Announce)
 	mode := `{"mode":"unlimited"}`
 	if n := e.config.QueueDepth; n > 0 {
 		mode = fmt.Sprintf(`{"mode":"limited","limit":%d}`, n)
