@@ -19,7 +19,7 @@ test_expect_success MANDOC 'mandoc has none either' '
 '
 test_expect_success 'each command and each option is in flux-burrow(1)' '
 	sed "s/\\\\-/-/g" "$DOC/flux-burrow.1" > page &&
-	for cmd in status release timeline check jgf; do
+	for cmd in status release timeline check jgf "reserve add" "reserve list" "reserve remove"; do
 		grep -e "^.SS .*$cmd" page &&
 		"$BURROW" $cmd --help | grep -o -e "--[a-z]*" | sort -u > options || return 1
 		while read -r option; do
@@ -40,7 +40,8 @@ test_expect_success 'each key of the configuration is in flux-config-burrow(5)' 
 test_expect_success 'each service is in the pages' '
 	cat "$DOC"/*.7 | sed "s/\\\\-/-/g" > pages &&
 	for topic in burrow.set burrow.status burrow.stats-get job-manager.burrow.wanted \
-		job-manager.burrow.running-R job-manager.burrow.release sched.alloc feasibility.check; do
+		job-manager.burrow.running-R job-manager.burrow.release sched.alloc feasibility.check \
+		sched-burrow.reserve-add sched-burrow.reserve-list sched-burrow.reserve-remove; do
 		grep -q -F "$topic" pages || { echo "$topic is missing"; return 1; }
 	done
 '

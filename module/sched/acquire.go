@@ -38,10 +38,12 @@ func (e *Engine) onAcquire(payload string, err error) {
 			return
 		}
 		e.answerEarly()
+		e.readReservations()
 		e.startHello()
 		return
 	}
 	e.onChange(v)
+	e.resolveReservations()
 	e.kick()
 }
 

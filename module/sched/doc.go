@@ -34,6 +34,7 @@
 //	resource    what there is, who holds it, where a request fits
 //	queue       the jobs that wait, in order
 //	policy      which of them start now
+//	reserve     advance reservations
 //
 // Everything runs on the thread that calls the Engine. Nothing here blocks.
 package sched

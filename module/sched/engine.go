@@ -10,6 +10,7 @@ import (
 
 	"flux-burrow/hooks/jobid"
 	"flux-burrow/module/sched/queue"
+	"flux-burrow/module/sched/reserve"
 	"flux-burrow/module/sched/resource"
 )
 
@@ -44,6 +45,10 @@ type Engine struct {
 	expiration float64 // of the instance, seconds since 1970; 0 for none
 	queue      queue.Queue
 	asks       map[jobid.ID]*ask // open alloc requests, those that are being committed too
+
+	reservations    reserve.Book
+	reservationsGen uint64 // changes with what is reserved when
+	reserving       reserving
 
 	early    []earlyCheck // feasibility requests from before the inventory
 	statsFor []waitingStats
@@ -102,6 +107,7 @@ func (e *Engine) Stop() {
 	}
 	e.early = nil
 	e.dropStats()
+	e.stopReserving()
 }
 
 // fail ends the module: without this the scheduler is of no use.

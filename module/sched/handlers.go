@@ -27,6 +27,9 @@ var Handlers = []Handler{
 	{Topic: "sched.resource-status", Guests: true, handle: (*Engine).onStatus},
 	{Topic: "feasibility.check", Guests: true, handle: (*Engine).onFeasibility},
 	{Topic: "stats-get", Own: true, handle: (*Engine).onStats},
+	{Topic: "reserve-add", Own: true, handle: (*Engine).onReserveAdd},
+	{Topic: "reserve-list", Own: true, handle: (*Engine).onReserveList},
+	{Topic: "reserve-remove", Own: true, handle: (*Engine).onReserveRemove},
 }
 
 // Handle takes a request for one of Handlers.

@@ -17,7 +17,13 @@ import (
 func (e *Engine) announce() {
 	e.enter(Announce)
 <<<<<<< HEAD
+<<<<<<< HEAD
 	e.warn()
+=======
+	if e.awaitReservations(e.announce) {
+		return
+	}
+>>>>>>> 832b7d022b5dd5cb3ac4222b0696ec186a5bb3de
 	mode := `{"mode":"unlimited"}`
 	if n := e.config.QueueDepth; n > 0 {
 		mode = fmt.Sprintf(`{"mode":"limited","limit":%d}`, n)
@@ -52,6 +58,7 @@ func (e *Engine) onReady(waiting int64) {
 	e.log(Info, "ready: policy=%s match=%s queue-depth=%s: %d jobs recovered, %d of them with fenced nodes, %d waiting, in %.3fs",
 		e.config.Policy, e.config.Match, limitText(e.config.QueueDepth), h.Jobs, h.Fenced, waiting, h.Total)
 	e.answerStats()
+	e.nextReserve()
 	e.helloAgain()
 	e.readExpirations()
 	e.kick()

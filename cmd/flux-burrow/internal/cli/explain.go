@@ -15,6 +15,7 @@ import (
 const (
 	noAgent = "burrow agent is not loaded on the leader: flux module load burrow"
 	noHooks = "burrow's jobtap plugin is not loaded: flux jobtap load burrow.so"
+	noSched = "the scheduler is not sched-burrow: flux module load sched-burrow"
 )
 
 // explain says what an error of a service means for who asked. missing is the

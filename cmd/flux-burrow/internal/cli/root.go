@@ -81,7 +81,7 @@ func (a *app) command() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })
 	root.PersistentFlags().Var(&a.timeout, "timeout", "longest wait for an answer; 0: no limit")
 	root.DisableFlagsInUseLine = true
-	for _, cmd := range []*cobra.Command{a.status(), a.release(), a.timeline(), a.check(), a.jgf()} {
+	for _, cmd := range []*cobra.Command{a.status(), a.release(), a.timeline(), a.check(), a.jgf(), a.reserve()} {
 		cmd.DisableFlagsInUseLine = true
 		root.AddCommand(cmd)
 	}

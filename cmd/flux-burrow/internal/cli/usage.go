@@ -4,6 +4,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,11 +25,12 @@ func usagef(format string, args ...any) error {
 // the first need of them required.
 func takes(need int, names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
+		what := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().CommandPath()+" ")
 		switch {
 		case len(args) < need:
-			return usagef("%s: %s is missing", cmd.Name(), names[len(args)])
+			return usagef("%s: %s is missing", what, names[len(args)])
 		case len(args) > len(names):
-			return usagef("%s: %s: one argument too many", cmd.Name(), args[len(names)])
+			return usagef("%s: %s: one argument too many", what, args[len(names)])
 		}
 		return nil
 	}
