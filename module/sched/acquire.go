@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"flux-burrow/module/sched/policy"
 	"flux-burrow/module/sched/resource"
 	"flux-burrow/rv1reader"
 	"flux-burrow/rv1reader/idset"
@@ -42,9 +43,14 @@ func (e *Engine) onAcquire(payload string, err error) {
 		e.startHello()
 		return
 	}
-	e.onChange(v)
-	e.resolveReservations()
-	e.kick()
+	change := func() {
+		e.onChange(v)
+		e.resolveReservations()
+		e.loosen()
+	}
+	if !e.later(change) {
+		change()
+	}
 }
 
 func (e *Engine) onInventory(v gjson.Result) error {
@@ -61,6 +67,7 @@ func (e *Engine) onInventory(v gjson.Result) error {
 		return err
 	}
 	e.pool = resource.New(inv)
+	e.plan = policy.NewPlan(e.pool)
 	e.expiration = r.Expiration
 	e.onChange(v)
 	c := r.Set.Count()

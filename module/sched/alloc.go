@@ -21,9 +21,7 @@ type ask struct {
 	alloc   *resource.Alloc // booked, its R on its way to the KVS
 	around  *queue.Job      // the job that it went ahead of
 	sound   bool            // the job manager has no R of it: see stale.go
-	noted   map[string]bool // annotations that are set
-	reason  string          // as last annotated
-	at      float64         // estimate as last annotated
+	notes   annotations
 }
 
 // field reads a non-negative integer of a payload.
@@ -51,7 +49,7 @@ func (e *Engine) onAlloc(payload string, r Request) {
 		e.log(Debug, "sched.alloc: %s comes before ready: passing over", jobid.ID(id))
 		return
 	}
-	job, err := readJob(jobid.ID(id), v)
+	job, err := e.readJob(jobid.ID(id), v)
 	if err != nil {
 		e.deny(jobid.ID(id), r, err)
 		return
@@ -62,16 +60,17 @@ func (e *Engine) onAlloc(payload string, r Request) {
 	if !e.replace(job.ID) {
 		return
 	}
-	if _, err := job.Check(e.pool); err != nil {
+	if _, err := job.Check(e.pool, exclusive{e}); err != nil {
 		e.deny(job.ID, r, err)
 		return
 	}
 	e.queue.Add(job)
-	e.asks[job.ID] = &ask{job: job, request: r.Keep(), noted: map[string]bool{}}
+	e.asks[job.ID] = &ask{job: job, request: r.Keep()}
+	e.fresh = append(e.fresh, job)
 	e.kick()
 }
 
-func readJob(id jobid.ID, v gjson.Result) (*queue.Job, error) {
+func (e *Engine) readJob(id jobid.ID, v gjson.Result) (*queue.Job, error) {
 	priority, err := field(v, "priority")
 	if err != nil {
 		return nil, err
@@ -84,9 +83,10 @@ func readJob(id jobid.ID, v gjson.Result) (*queue.Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("jobspec: %w", err)
 	}
+	user := v.Get("userid").Int()
 	return &queue.Job{
-		ID: id, Priority: int64(priority), UserID: v.Get("userid").Int(),
-		TSubmit: v.Get("t_submit").Num, Request: req,
+		ID: id, Priority: int64(priority), UserID: user,
+		TSubmit: v.Get("t_submit").Num, Shape: e.queue.Shape(req, user),
 	}, nil
 }
 
@@ -106,6 +106,7 @@ func (e *Engine) replace(id jobid.ID) bool {
 		e.log(Warning, "sched.alloc: %s had resources, which the job manager does not know of: freeing them", id)
 		e.pool.Free(id)
 		e.stats.count.LostFrees++
+		e.loosen()
 	}
 	return true
 }
@@ -151,7 +152,7 @@ func (e *Engine) onCancel(payload string, _ Request) {
 	}
 	e.respond(a.request, newPayload(a.job.ID, allocCancel).done())
 	e.forget(a.job.ID)
-	e.kick()
+	e.loosen()
 }
 
 func (e *Engine) onPrioritize(payload string, _ Request) {
@@ -167,7 +168,7 @@ func (e *Engine) onPrioritize(payload string, _ Request) {
 		return true
 	})
 	if e.queue.Prioritize(changed) > 0 {
-		e.kick()
+		e.loosen()
 	}
 }
 

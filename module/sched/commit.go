@@ -87,6 +87,7 @@ func (e *Engine) undo(started []policy.Started, err error) {
 			e.queue.Add(s.Job)
 		}
 	}
+	e.plan.Loosen()
 	e.retry = true
 	e.host.After(retryAfter, func() {
 		e.retry = false

@@ -4,6 +4,7 @@ package sched
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -245,6 +246,43 @@ func TestArgumentErrors(t *testing.T) {
 	if _, err := ParseArgs([]string{""}); err == nil {
 		t.Error("an empty argument was taken")
 	}
+}
+
+// The manual and the example have every key; what the example says is taken.
+func TestConfigIsDocumented(t *testing.T) {
+	page, example := read(t, "../../doc/sched-burrow.7"), read(t, "../../etc/burrow.toml")
+	for _, k := range keys {
+		for _, want := range []string{"\n.BR " + k.name + ` " (`, "\n.RB [ " + k.name + "="} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s is not in the manual as %q", k.name, want)
+			}
+		}
+		if !strings.Contains(example, "\n# "+k.name+" = ") {
+			t.Errorf("%s is not in the example", k.name)
+		}
+	}
+	_, after, _ := strings.Cut(example, "\n# [sched-burrow]\n")
+	text := queues + "[sched-burrow]\n"
+	for line := range strings.Lines(after) {
+		if line = strings.TrimPrefix(line, "# "); line[0] == '[' || strings.Contains(line, " = ") {
+			text += line
+		}
+	}
+	c := parsed(t, text)
+	all := c
+	all.Queues = nil
+	if diff := cmp.Diff(DefaultConfig().String(), all.String()); diff != "" || c.PolicyOf("debug") != policy.Easy {
+		t.Errorf("%s: %s", diff, text)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 // Whatever is taken can be gone by, and printed in the report.

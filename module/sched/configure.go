@@ -13,6 +13,7 @@ func (e *Engine) Configure(c Config) error {
 	if reflect.DeepEqual(c, e.config) {
 		return nil
 	}
+	e.finishPass()
 	old := e.config
 	if e.pool != nil && c.Writer != old.Writer {
 		s, err := newScribe(c.Writer, e.pool.Inventory())
@@ -26,7 +27,8 @@ func (e *Engine) Configure(c Config) error {
 	if c.QueueDepth != old.QueueDepth {
 		e.announceDepth()
 	}
-	e.kick()
+	e.queue.Forget()
+	e.loosen()
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"flux-burrow/hooks/jobid"
+	"flux-burrow/module/sched/policy"
 	"flux-burrow/module/sched/queue"
 	"flux-burrow/module/sched/reserve"
 	"flux-burrow/module/sched/resource"
@@ -56,12 +57,21 @@ type Engine struct {
 	recovery *recovery
 	again    *secondHello
 
+	plan       *policy.Plan
+	passing    *policy.Pass // under way, over several turns
+	fresh      []*queue.Job // came since the last pass
+	inbox      []func()     // came while a pass was under way
+	inboxTimer Timer
+
 	timer      Timer // of the next pass
 	slow       Timer // of the next round of annotations
+	wake       Timer // when something begins or ends by itself
 	committing bool  // a transaction is on its way: the next pass waits for it
 	wanted     bool  // a pass was asked for meanwhile
 	retry      bool  // the next pass waits, as the last transaction failed
+	noteAt     int   // where in the queue annotations go on
 	forecastAt float64
+	drained    drained
 
 	stats stats
 }
@@ -95,13 +105,17 @@ func (e *Engine) Stop() {
 		e.log(Debug, "stopping with %d jobs allocated, %d waiting", e.pool.Jobs(), e.queue.Len())
 	}
 	e.enter(Stopped)
-	for _, t := range []*Timer{&e.timer, &e.slow} {
+	for _, t := range []*Timer{&e.timer, &e.slow, &e.wake, &e.inboxTimer} {
 		stopTimer(t)
 	}
 	for _, a := range e.asks {
 		a.request.Release()
 	}
-	e.asks = map[jobid.ID]*ask{}
+	e.asks, e.passing = map[jobid.ID]*ask{}, nil
+	for _, f := range e.inbox { // they release what they keep
+		f()
+	}
+	e.inbox = nil
 	for _, c := range e.early {
 		c.request.Release()
 	}

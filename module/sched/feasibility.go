@@ -8,7 +8,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"flux-burrow/module/sched/jobspec"
-	"flux-burrow/module/sched/queue"
 )
 
 // maxEarly is how many feasibility requests wait for the inventory.
@@ -41,8 +40,11 @@ func (e *Engine) onFeasibility(payload string, r Request) {
 		e.respondError(r, coded{syscall.EINVAL, "jobspec: " + err.Error()})
 		return
 	}
-	job := queue.Job{Request: req}
-	if _, err := job.Check(e.pool); err != nil {
+	_, err = e.queue.Shape(req, 0).Check(e.pool, exclusive{e})
+	if err == nil {
+		err = e.reservationFault(req)
+	}
+	if err != nil {
 		e.respondError(r, coded{syscall.EOVERFLOW, err.Error()})
 		return
 	}

@@ -37,7 +37,7 @@ func (e *Engine) onFree(payload string, _ Request) {
 		e.stats.count.FreeFinal++
 		nodes, _ := e.pool.Free(job)
 		e.log(Debug, "sched.free: %s, the last %d nodes", job, nodes)
-		e.kick()
+		e.loosen()
 		return
 	}
 	e.stats.count.FreePartial++
@@ -50,7 +50,7 @@ func (e *Engine) onFree(payload string, _ Request) {
 	if got := e.pool.FreeRanks(job, r.Ranks); got != want {
 		e.log(Debug, "sched.free: %s: rank %s: it holds %d of these %d", job, r.Ranks, got, want)
 	}
-	e.kick()
+	e.loosen()
 }
 
 func (e *Engine) onExpiration(payload string, r Request) {
@@ -74,5 +74,5 @@ func (e *Engine) onExpiration(payload string, r Request) {
 	e.pool.Alloc(job).Expiration = at.Num
 	e.recovery.settled(job)
 	e.respond(r, "")
-	e.kick()
+	e.loosen()
 }

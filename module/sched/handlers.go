@@ -10,6 +10,9 @@ type Handler struct {
 	Own bool
 	// Guests tells that any user may send it; else the instance owner only.
 	Guests bool
+	// Anytime tells that it changes nothing: it need not wait for a pass that
+	// takes several turns.
+	Anytime bool
 
 	handle func(e *Engine, payload string, r Request)
 }
@@ -24,9 +27,9 @@ var Handlers = []Handler{
 	{Topic: "sched.free", handle: (*Engine).onFree},
 	{Topic: "sched.prioritize", handle: (*Engine).onPrioritize},
 	{Topic: "sched.expiration", handle: (*Engine).onExpiration},
-	{Topic: "sched.resource-status", Guests: true, handle: (*Engine).onStatus},
-	{Topic: "feasibility.check", Guests: true, handle: (*Engine).onFeasibility},
-	{Topic: "stats-get", Own: true, handle: (*Engine).onStats},
+	{Topic: "sched.resource-status", Guests: true, Anytime: true, handle: (*Engine).onStatus},
+	{Topic: "feasibility.check", Guests: true, Anytime: true, handle: (*Engine).onFeasibility},
+	{Topic: "stats-get", Own: true, Anytime: true, handle: (*Engine).onStats},
 	{Topic: "reserve-add", Own: true, handle: (*Engine).onReserveAdd},
 	{Topic: "reserve-list", Own: true, handle: (*Engine).onReserveList},
 	{Topic: "reserve-remove", Own: true, handle: (*Engine).onReserveRemove},
@@ -37,5 +40,15 @@ func (e *Engine) Handle(h *Handler, payload string, r Request) {
 	if e.phase == Stopped {
 		return // the broker answers for a module that is gone
 	}
-	h.handle(e, payload, r)
+	if h.Anytime || e.passing == nil && len(e.inbox) == 0 {
+		h.handle(e, payload, r)
+		return
+	}
+	kept := r.Keep()
+	e.later(func() {
+		if e.phase != Stopped {
+			h.handle(e, payload, kept)
+		}
+		kept.Release()
+	})
 }

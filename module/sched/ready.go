@@ -16,22 +16,11 @@ import (
 // announce tells the job manager that it may send jobs (RFC 27, Ready).
 func (e *Engine) announce() {
 	e.enter(Announce)
-<<<<<<< HEAD
-<<<<<<< HEAD
-	e.warn()
-=======
 	if e.awaitReservations(e.announce) {
 		return
 	}
->>>>>>> 832b7d022b5dd5cb3ac4222b0696ec186a5bb3de
-	mode := `{"mode":"unlimited"}`
-	if n := e.config.QueueDepth; n > 0 {
-		mode = fmt.Sprintf(`{"mode":"limited","limit":%d}`, n)
-	}
-	e.host.Call("job-manager.sched-ready", mode, func(payload string, err error) {
-=======
+	e.warn()
 	e.host.Call("job-manager.sched-ready", readyMode(e.config.QueueDepth), func(payload string, err error) {
->>>>>>> 51967774c05088a66e4cf62f27c2018c1427ea1d
 		if e.phase == Stopped {
 			return
 		}
@@ -99,6 +88,7 @@ func (e *Engine) helloAgain() {
 
 // compare frees what the second hello does not have any more.
 func (e *Engine) compare(again *secondHello) {
+	e.finishPass()
 	h := &e.stats.hello
 	for _, first := range e.recovery.jobs {
 		now := again.seen[first.id]
@@ -149,6 +139,7 @@ func (e *Engine) restoreLate(late []*was) {
 			}
 			w.take(value, err)
 			r.lost = nil
+			e.finishPass()
 			e.restoreOne(w)
 			if len(r.lost) == 0 {
 				done()
@@ -177,8 +168,9 @@ func (e *Engine) readExpirations() {
 			}
 			a := e.pool.Alloc(w.id)
 			if at, ok := lastExpiration(value); ok && a != nil {
+				e.finishPass()
 				a.Expiration = at
-				e.kick()
+				e.loosen()
 			}
 		})
 	}

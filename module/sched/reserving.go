@@ -128,6 +128,8 @@ func (e *Engine) takeReservations(value string, err error) {
 func (e *Engine) reservationsChanged() {
 	e.reservationsGen++
 	e.watchClock()
+	e.finishPass()
+	e.plan.SetBlocks(e.blocks())
 	e.kick()
 }
 

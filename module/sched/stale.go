@@ -34,6 +34,7 @@ func (e *Engine) withoutStale(started []policy.Started, then func([]policy.Start
 			}
 			e.log(Warning, "%s: %s", s.Job.ID, errStale)
 			e.pool.Free(s.Job.ID)
+			e.plan.Loosen()
 			e.deny(s.Job.ID, e.asks[s.Job.ID].request, errStale)
 			e.forget(s.Job.ID)
 		}

@@ -51,7 +51,7 @@ type stats struct {
 	hello   helloReport
 	changes map[string]int
 	since   time.Time // of the phase
-	pass    timing
+	turn    timing    // of passes: one turn of the reactor
 	write   timing
 }
 
@@ -101,10 +101,9 @@ func (s *stats) recovered(d time.Duration, memory bool) {
 	}
 }
 
-func (s *stats) passed(d time.Duration, started int) {
+func (s *stats) passed(started int) {
 	s.count.Passes++
 	s.count.MaxBatch = max(s.count.MaxBatch, started)
-	s.pass.add(d)
 }
 
 func (s *stats) committed(d time.Duration, err error) {
@@ -137,7 +136,7 @@ type Report struct {
 	Hello      helloReport            `json:"hello"`
 	Count      counters               `json:"count"`
 	Changes    map[string]int         `json:"resource_changes"`
-	Pass       timing                 `json:"pass_seconds"`
+	Pass       timing                 `json:"pass_seconds"` // one turn of the reactor
 	Commit     timing                 `json:"commit_seconds"`
 }
 
@@ -147,7 +146,7 @@ func (e *Engine) Report() Report {
 		State: e.phase.String(), queueReport: e.config.report(""), Match: e.config.Match.String(),
 		QueueDepth: e.config.QueueDepth, Writer: e.config.Writer.String(), LogLevel: e.config.LogLevel.String(),
 		Queues: map[string]queueReport{}, Pending: e.queue.Len(), Hello: e.stats.hello,
-		Count: e.stats.count, Changes: e.stats.changes, Pass: e.stats.pass, Commit: e.stats.write,
+		Count: e.stats.count, Changes: e.stats.changes, Pass: e.stats.turn, Commit: e.stats.write,
 	}
 	for name := range e.config.Queues {
 		r.Queues[name] = e.config.report(name)

@@ -4,15 +4,6 @@ package policy
 
 import "math"
 
-<<<<<<< HEAD
-// Values of reservation-depth that are no number of jobs.
-const (
-	DepthDefault = -1            // what goes with the policy
-	DepthAll     = math.MaxInt32 // every job
-)
-
-// Depth returns how many jobs of a queue have a reservation at a time.
-=======
 // Values of reservation-depth besides plain numbers.
 const (
 	DepthDefault = -1            // what the policy has by itself
@@ -22,7 +13,6 @@ const (
 // Depth returns how many jobs of a queue get a reservation under a policy.
 // With fifo the one is for the head of the queue, which it keeps jobs of other
 // queues on the same nodes from delaying.
->>>>>>> 51967774c05088a66e4cf62f27c2018c1427ea1d
 func Depth(k Kind, configured int) int {
 	switch {
 	case configured != DepthDefault:

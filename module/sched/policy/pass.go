@@ -258,9 +258,14 @@ func (ps *Pass) again(job *queue.Job, q *queueState, sc resource.Scope, sp span)
 			return
 		}
 		if found && t > now {
-			r.Start, r.End, r.Takes = t, sp.end(t), pick.Takes
+			r.Start, r.End, r.Pick = t, sp.end(t), pick
 			p.version++
 		}
+	}
+	if r.Start <= now && ps.start(job, q, r.Pick, sp) { // late: it ends after r.End
+		q.have--
+		p.unlist(r)
+		return
 	}
 	p.put(r, -1)
 	p.wakeAt(now, r.Start)
@@ -293,7 +298,7 @@ func (ps *Pass) reserve(job *queue.Job, q *queueState, sc resource.Scope, sp spa
 	if t <= now {
 		return ps.start(job, q, pick, sp)
 	}
-	r := &Reservation{Job: job, Start: t, End: sp.end(t), Takes: pick.Takes}
+	r := &Reservation{Job: job, Start: t, End: sp.end(t), Pick: pick}
 	p.put(r, -1)
 	p.reserve(r)
 	r.checked = p.version

@@ -16,10 +16,14 @@ import (
 type Reservation struct {
 	Job        *queue.Job
 	Start, End float64
-	Takes      []resource.Take
+	*resource.Pick
 
 	checked uint64 // version of the plan at which there was no earlier place
 }
+
+// lateness is by how much a job may start later than planned and still have its
+// place, in seconds: it then ends that much later.
+const lateness = 1.0
 
 // Block is an advance reservation as plans see it: whole nodes for a time.
 type Block struct {
@@ -257,7 +261,11 @@ func (p *Plan) drop(r *Reservation) {
 // holds puts a reservation into the profile; false if it has no place there.
 func (p *Plan) holds(r *Reservation, now float64) bool {
 	if r.Start < now {
-		return false
+		// A timer that comes a little late costs no job its place.
+		if r.Start < now-lateness {
+			return false
+		}
+		r.Start = now
 	}
 	sc, fault := r.Job.Check(p.pool, p.rules)
 	if fault != nil {

@@ -53,6 +53,21 @@ func (a *Alloc) Held(yield func(node int, free [2]int32) bool) {
 // Nodes returns how many nodes the job holds something of.
 func (a *Alloc) Nodes() int { return a.held }
 
+// NodeSet returns the nodes, of n, that the job holds something of, and the
+// fenced ones.
+func (a *Alloc) NodeSet(n int) Bits {
+	b := NewBits(n)
+	for i := range a.Parts {
+		if !a.Parts[i].freed {
+			b.Set(int(a.Parts[i].Node))
+		}
+	}
+	for _, i := range a.Fences {
+		b.Set(int(i))
+	}
+	return b
+}
+
 // Alloc returns what a job holds; nil if the job is not known.
 func (p *Pool) Alloc(id jobid.ID) *Alloc { return p.jobs[id] }
 

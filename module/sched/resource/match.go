@@ -65,3 +65,7 @@ func (p *Pool) hosts() map[string][]int32 {
 	}
 	return p.byHost
 }
+
+// Property returns the nodes that have a property; nil for none. It is the
+// pool's own.
+func (p *Pool) Property(name string) Bits { return p.props[name] }

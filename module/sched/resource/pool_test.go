@@ -100,7 +100,7 @@ func TestFind(t *testing.T) {
 			if err := p.Verify(); err != nil {
 				t.Errorf("%s, %s: %s", tt.name, o, err)
 			}
-			feasible := p.Feasible(req, p.Match(req.Constraint))
+			feasible := p.Feasible(req, Scope{Within: p.Match(req.Constraint)})
 			if (feasible == nil) != (tt.want[o] != "") {
 				t.Errorf("%s: feasible says %v", tt.name, feasible)
 			}
@@ -119,7 +119,7 @@ func TestReasons(t *testing.T) {
 		{slots("1", cores("5")), `,"constraints":{"properties":["gpu"]}`, `unsatisfiable request: it needs 1 slot of 5 cores each; the 2 nodes that match the constraint {"properties":["gpu"]} have room for 0`},
 	} {
 		req := request(t, tt.resources, tt.system)
-		err := p.Feasible(req, p.Match(req.Constraint))
+		err := p.Feasible(req, Scope{Within: p.Match(req.Constraint)})
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("got  %v\nwant %s", err, tt.want)
 		}
