@@ -74,6 +74,10 @@ type world struct {
 	got    []string // by the reference, in this turn
 	starts []string // by the reference, in short
 	log    []string
+	// rest is called where both are at rest; shaken tells that since the last
+	// time something happened that may move reservations.
+	rest   func() error
+	shaken bool
 }
 
 func (s *story) reference() *reference {
@@ -164,16 +168,12 @@ func (w *world) settle() error {
 	for _, s := range ours {
 		w.say("=> %s", s)
 	}
-	return w.restless()
-}
-
-// restless tells of a job that would start if there was one more pass.
-func (w *world) restless() error {
-	again := w.ref.clone()
-	for _, j := range again.pass(w.now) {
-		return fmt.Errorf("%4.0f with one more pass: start %s", w.now-epoch, j.text())
+	if w.rest == nil {
+		return nil
 	}
-	return nil
+	err := w.rest()
+	w.shaken = false
+	return err
 }
 
 // wait lets time pass, and stops wherever something is due: the end of a job,
@@ -249,6 +249,7 @@ func known(j *refJob) bool { return j.running && len(j.fences) == 0 && len(j.hol
 // tell tells both of an event.
 func (w *world) tell(e event) {
 	both := []told{w.side, w.ref}
+	w.shaken = w.shaken || slices.Contains([]string{"extend", "node", "shrink", "property", "instance", "reload"}, e.what)
 	n := e.pick % len(w.nodes)
 	node := &w.ref.nodes[n]
 	switch e.what {

@@ -25,7 +25,7 @@ func drawStory(t *rapid.T, least int) story {
 	s.others = policies[name.Draw(t, "policy")]
 	s.match = rapid.SampledFrom([]string{"first", "best", "worst"}).Draw(t, "match")
 	if rapid.IntRange(0, 4).Draw(t, "ends") == 4 {
-		s.ends = epoch + 150
+		s.ends = epoch + 600
 	}
 	for n := range rapid.IntRange(1, 8).Draw(t, "nodes") {
 		s.nodes = append(s.nodes, drawNode(t))
@@ -102,7 +102,7 @@ func drawEvent(t *rapid.T) event {
 	case "extend":
 		e.value -= 5
 	case "instance":
-		e.value *= 5
+		e.value *= 50
 	case "shrink":
 		e.what = "node"
 		if e.pick > 15 {

@@ -5,6 +5,7 @@ package sched
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"flux-burrow/hooks/jobid"
@@ -80,17 +81,30 @@ func (r *reference) denials() (got []string) {
 }
 
 // solo is a reference as a side of its own: it passes whenever it is asked, and
-// again after each pass that started anything.
+// again after each pass that started anything or moved a reservation, which may
+// have been in the way of a job in front.
 type solo struct{ *reference }
 
 func (s solo) settle(now float64, passed func()) (got []string) {
 	for due := true; due && len(s.waiting()) > 0; {
+		before := s.planned()
 		started := s.pass(now)
 		passed()
 		for _, j := range started {
 			got = append(got, "start "+j.text())
 		}
-		due = len(started) > 0
+		due = len(started) > 0 || !reflect.DeepEqual(before, s.planned())
 	}
 	return append(got, s.denials()...)
+}
+
+// planned are the reservations of jobs that wait.
+func (r *reference) planned() map[jobid.ID]place {
+	plans := map[jobid.ID]place{}
+	for _, j := range r.jobs {
+		if j.plan != nil {
+			plans[j.id] = *j.plan
+		}
+	}
+	return plans
 }

@@ -11,7 +11,7 @@ import (
 // Whatever happens, the engine starts what the reference starts.
 func TestReference(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := drawStory(rt, 1)
+		s := drawStory(rt, 15)
 		w := newWorld(s, newUnderTest(fatal{t, rt}, s))
 		if err := w.play(); err != nil {
 			rt.Fatal(err)

@@ -53,6 +53,7 @@ type refBlock struct {
 	name       string
 	nodes      map[int]bool
 	start, end float64
+	made       float64 // when it was asked for
 }
 
 // refJob asks for nodes with slots on each or, if nodes is 0, for slots
@@ -388,6 +389,7 @@ func (r *reference) start(j *refJob, p *place) {
 	if j.limit > 0 || p.end != r.now+year {
 		j.expiration = p.end
 	}
+	r.assume()
 }
 
 // next is when a pass is due though nothing happened; infinite for never.
