@@ -141,12 +141,12 @@ func (p *promises) apart(map[jobid.ID]place) error {
 	r := p.w.ref
 	for _, j := range r.jobs {
 		for _, b := range r.blocks {
+			begun, end := p.w.begun[j.id], p.w.until[j.id]
+			if end == 0 {
+				end = begun + year
+			}
 			for n := range j.holds {
-				end := j.expiration
-				if end == 0 {
-					end = p.w.begun[j.id] + year
-				}
-				if b.nodes[n] && j.running && j.block != b.name && b.made <= p.w.begun[j.id] && p.w.begun[j.id] < b.end && end > b.start {
+				if b.nodes[n] && j.running && j.block != b.name && b.made < begun && begun < b.end && b.start < end {
 					return fmt.Errorf("%d is on rank %d, which is reserved for %s", j.id, n, b.name)
 				}
 			}

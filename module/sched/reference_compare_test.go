@@ -49,6 +49,8 @@ type told interface {
 	shrink(n int)
 	property(n int, name string, add bool)
 	instance(at float64)
+	reserve(b refBlock)
+	unreserve(name string)
 	reload()
 }
 
@@ -70,9 +72,9 @@ type world struct {
 	now    float64
 	lastID jobid.ID
 	begun  map[jobid.ID]float64
-	ended  map[jobid.ID]bool
-	got    []string // by the reference, in this turn
-	starts []string // by the reference, in short
+	until  map[jobid.ID]float64 // expiration at the start
+	got    []string             // by the reference, in this turn
+	starts []string             // by the reference, in short
 	log    []string
 	// rest is called where both are at rest; shaken tells that since the last
 	// time something happened that may move reservations.
@@ -99,10 +101,10 @@ func (j refJob) clone() *refJob {
 
 func newWorld(s story, side side) *world {
 	w := &world{story: s, ref: s.reference(), side: side, now: epoch, lastID: 10,
-		begun: map[jobid.ID]float64{}, ended: map[jobid.ID]bool{}}
-	w.say("%+v %s, the instance ends at %.0f", s.others, s.match, max(0, s.ends-epoch))
+		begun: map[jobid.ID]float64{}, until: map[jobid.ID]float64{}}
+	w.say("%+v %v %s, the instance ends at %.0f", s.others, s.queues, s.match, max(0, s.ends-epoch))
 	for n, node := range s.nodes {
-		w.say("rank %d: %+v up %t %v", n, node.room, node.up, node.props)
+		w.say("rank %d: %+v up %t whole %t %v", n, node.room, node.up, node.whole, node.props)
 	}
 	for _, j := range w.ref.jobs {
 		w.begun[j.id] = epoch
@@ -155,7 +157,7 @@ func (w *world) settle() error {
 	theirs := w.side.settle(w.now, func() {
 		for _, j := range w.ref.pass(w.now) {
 			w.got = append(w.got, "start "+j.text())
-			w.begun[j.id] = w.now
+			w.begun[j.id], w.until[j.id] = w.now, j.expiration
 			w.starts = append(w.starts, fmt.Sprintf("%d@%.0f:%s", j.id, w.now-epoch, j.ranks()))
 		}
 	})
@@ -249,7 +251,7 @@ func known(j *refJob) bool { return j.running && len(j.fences) == 0 && len(j.hol
 // tell tells both of an event.
 func (w *world) tell(e event) {
 	both := []told{w.side, w.ref}
-	w.shaken = w.shaken || slices.Contains([]string{"extend", "node", "shrink", "property", "instance", "reload"}, e.what)
+	w.shaken = w.shaken || slices.Contains([]string{"extend", "node", "shrink", "property", "instance", "reload", "reserve"}, e.what)
 	n := e.pick % len(w.nodes)
 	node := &w.ref.nodes[n]
 	switch e.what {
@@ -320,6 +322,31 @@ func (w *world) tell(e event) {
 		w.say("rank %d %s: %t", n, name, on)
 		for _, s := range both {
 			s.property(n, name, on)
+		}
+	case "reserve":
+		b := refBlock{name: fmt.Sprint("m", len(w.log)), nodes: map[int]bool{}, made: w.now}
+		b.start = w.now + float64(e.value)
+		b.end = b.start + 10
+		for n := range min(e.pick+1, len(w.nodes)) {
+			b.nodes[n] = true
+		}
+		for _, o := range w.ref.blocks {
+			if o.start < b.end && b.start < o.end {
+				return // it could be refused
+			}
+		}
+		w.say("%v is reserved from %.0f to %.0f for %s", b.nodes, b.start-epoch, b.end-epoch, b.name)
+		for _, s := range both {
+			s.reserve(b)
+		}
+	case "unreserve":
+		if len(w.ref.blocks) == 0 {
+			return
+		}
+		name := w.ref.blocks[e.pick%len(w.ref.blocks)].name
+		w.say("%s is given up", name)
+		for _, s := range both {
+			s.unreserve(name)
 		}
 	case "instance":
 		at := w.now + float64(e.value)

@@ -13,6 +13,9 @@ const all = 1 << 30
 
 var policies = map[string]refQueue{"fifo": {true, 1}, "easy": {false, 1}, "conservative": {false, all}}
 
+// able tells what the engine can do; the rest is not drawn.
+var able struct{ queues, last, whole, reserve bool }
+
 // stories draws a machine, what runs on it, and what happens: so many things at
 // least.
 func stories(least int) *rapid.Generator[story] {
@@ -23,12 +26,24 @@ func drawStory(t *rapid.T, least int) story {
 	var s story
 	name := rapid.SampledFrom([]string{"fifo", "easy", "conservative"})
 	s.others = policies[name.Draw(t, "policy")]
-	s.match = rapid.SampledFrom([]string{"first", "best", "worst"}).Draw(t, "match")
+	if able.queues && rapid.Bool().Draw(t, "a policy for p") {
+		s.queues = map[string]refQueue{"p": policies[name.Draw(t, "of p")]}
+		if rapid.Bool().Draw(t, "a depth for p") {
+			s.queues["p"] = refQueue{s.queues["p"].fifo, rapid.IntRange(0, 3).Draw(t, "depth of p")}
+		}
+	}
+	match := []string{"first", "best", "worst"}
+	if able.last {
+		match = append(match, "last")
+	}
+	s.match = rapid.SampledFrom(match).Draw(t, "match")
+	whole := able.whole && rapid.IntRange(0, 3).Draw(t, "whole nodes") == 3
 	if rapid.IntRange(0, 4).Draw(t, "ends") == 4 {
 		s.ends = epoch + 600
 	}
 	for n := range rapid.IntRange(1, 8).Draw(t, "nodes") {
 		s.nodes = append(s.nodes, drawNode(t))
+		s.nodes[n].whole = whole && rapid.Bool().Draw(t, "whole")
 		drawRunning(t, &s, n)
 	}
 	s.events = rapid.SliceOfN(rapid.Custom(drawEvent), least, 60).Draw(t, "events")
@@ -91,7 +106,7 @@ func drawJob(t *rapid.T) refJob {
 func drawEvent(t *rapid.T) event {
 	e := event{
 		what: rapid.SampledFrom([]string{"submit", "submit", "submit", "submit", "submit", "submit", "wait", "wait", "wait",
-			"end", "end", "cancel", "priority", "extend", "part", "node", "node", "shrink", "property", "instance", "reload"}).Draw(t, "what"),
+			"end", "end", "cancel", "priority", "extend", "part", "node", "node", "shrink", "property", "instance", "reload", "reserve"}).Draw(t, "what"),
 		pick:  rapid.IntRange(0, 20).Draw(t, "pick"),
 		value: rapid.IntRange(1, 30).Draw(t, "value"),
 		more:  rapid.IntRange(0, 4).Draw(t, "more") == 4,
@@ -103,6 +118,13 @@ func drawEvent(t *rapid.T) event {
 		e.value -= 5
 	case "instance":
 		e.value *= 50
+	case "reserve":
+		switch {
+		case !able.reserve:
+			e.what = "wait"
+		case e.pick > 10:
+			e.what = "unreserve"
+		}
 	case "shrink":
 		e.what = "node"
 		if e.pick > 15 {

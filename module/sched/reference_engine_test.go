@@ -195,6 +195,25 @@ func (u *underTest) property(n int, name string, on bool) {
 	u.change(fmt.Sprintf(`{"property-%s":{"%s":"%d"}}`, key, name, n))
 }
 
+func (u *underTest) reserve(b refBlock) {
+	nodes := &idset.Set{}
+	for n := range b.nodes {
+		nodes.Add(n)
+	}
+	u.toSched("reserve-add", fmt.Sprintf(`{"name":%q,"nodes":%q,"start":%.0f,"duration":%.0f,"reason":"test"}`,
+		b.name, text(nodes), b.start, b.end-b.start), u.mustWork)
+}
+
+func (u *underTest) unreserve(name string) {
+	u.toSched("reserve-remove", fmt.Sprintf(`{"name":%q}`, name), u.mustWork)
+}
+
+func (u *underTest) mustWork(_ string, err error) {
+	if err != nil {
+		u.t.Fatal(err)
+	}
+}
+
 func (u *underTest) instance(at float64) { u.change(fmt.Sprintf(`{"expiration":%.0f}`, at)) }
 
 func (u *underTest) reload() {

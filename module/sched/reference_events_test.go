@@ -39,7 +39,12 @@ func (r *reference) prioritize(id jobid.ID, priority int) { r.job(id).priority =
 func (r *reference) setUp(n int, up bool)                 { r.nodes[n].up = up }
 func (r *reference) shrink(n int)                         { r.nodes[n].gone = true }
 func (r *reference) property(n int, name string, on bool) { r.nodes[n].props[name] = on }
+func (r *reference) reserve(b refBlock)                   { r.blocks = append(slices.Clone(r.blocks), b) }
 func (r *reference) instance(at float64)                  { r.ends = at }
+
+func (r *reference) unreserve(name string) {
+	r.blocks = slices.DeleteFunc(slices.Clone(r.blocks), func(b refBlock) bool { return b.name == name })
+}
 
 func (r *reference) expire(id jobid.ID, at float64) {
 	if !r.broken("extension") {
