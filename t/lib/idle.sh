@@ -34,7 +34,7 @@ queue = "batch"
 epilogs() {
     cat > "$DIR/conf/epilog.toml" << EOF
 [job-manager.epilog]
-command = ["sh", "-c", "if mv $DIR/hang $DIR/hangs; then while test -e $DIR/hangs; do sleep 0.1; done; fi"]
+command = ["sh", "-c", "if mv $DIR/hang $DIR/hangs 2> /dev/null; then while test -e $DIR/hangs; do sleep 0.1; done; fi"]
 EOF
     flux config reload && flux jobtap load perilog.so
 }
