@@ -280,7 +280,11 @@ func (f *fakeFlux) end(j *fakeJob) {
 	case j.running:
 		j.running = false
 		if f.online {
-			f.toSched("sched.free", fmt.Sprintf(`{"id":%d,"R":%s,"final":true}`, j.id, j.text), nil)
+			r := j.text
+			if !gjson.Valid(r) { // the job manager sends JSON, whatever is in the KVS
+				r = "null"
+			}
+			f.toSched("sched.free", fmt.Sprintf(`{"id":%d,"R":%s,"final":true}`, j.id, r), nil)
 		}
 	}
 	j.ended = true

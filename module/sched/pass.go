@@ -14,7 +14,7 @@ const (
 	retryAfter    = time.Second          // after a transaction that failed
 	forecastEvery = 1.0                  // seconds between two rounds of annotations
 	turnLimit     = 4 * time.Millisecond // of one turn of the reactor
-	wakeLimit     = time.Minute          // the clock may be set meanwhile
+	wakeLimit     = time.Minute          // of a wait
 )
 
 // kick asks for a pass. Requests that come in one turn of the reactor are
@@ -152,16 +152,23 @@ func (e *Engine) takeInbox() {
 // armWake has a pass made when something begins or ends by itself.
 func (e *Engine) armWake(now float64) {
 	stopTimer(&e.wake)
-	at := e.plan.Wake()
-	if at == 0 || e.queue.Len() == 0 {
-		return
+	if at := e.plan.Wake(); at > 0 && e.queue.Len() > 0 {
+		e.wakeAt(now, at)
 	}
-	wait := min(time.Duration(max(at-now, 0)*float64(time.Second))+time.Millisecond, wakeLimit)
-	if at-now > wakeLimit.Seconds() {
-		wait = wakeLimit
+}
+
+// wakeAt has a pass made at a time.
+func (e *Engine) wakeAt(now, at float64) {
+	wait := wakeLimit // the clock may be set meanwhile
+	if left := at - now; left < wakeLimit.Seconds() {
+		wait = time.Duration(left * float64(time.Second))
 	}
 	e.wake = e.host.After(wait, func() {
 		stopTimer(&e.wake)
+		if now := e.host.Now(); now < at {
+			e.wakeAt(min(now, at-0.001), at) // a timer may come a little early
+			return
+		}
 		if !e.later(e.loosen) {
 			e.loosen()
 		}

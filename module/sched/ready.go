@@ -50,7 +50,7 @@ func (e *Engine) onReady(waiting int64) {
 	e.nextReserve()
 	e.helloAgain()
 	e.readExpirations()
-	e.kick()
+	e.loosen()
 }
 
 // secondHello is the set of jobs that have resources once the job manager
@@ -125,7 +125,7 @@ func (e *Engine) restoreLate(late []*was) {
 			e.pool.Free(nobody)
 		}
 		e.warn()
-		e.kick()
+		e.loosen()
 	}
 	for _, w := range late {
 		open++
