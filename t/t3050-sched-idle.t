@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-3.0-or-later
 test_description='no node is idle for a job that can not run yet: drained nodes, no time limits, epilogs that hang'
+LIMIT=280
 . "$(dirname "$0")/lib/burrow.sh"
 . "$T/lib/sched.sh"
 . "$T/lib/idle.sh"

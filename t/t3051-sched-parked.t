@@ -58,7 +58,7 @@ test_expect_success 'conservative: over' 'clean_up'
 test_expect_success 'conservative: behind a job past its limit estimates go on, and are not in the past' '
 	obstacle overdue && b=$(submit -N4 --exclusive -t 10m) && c=$(submit -N4 --exclusive -t 10m) &&
 	for i in 1 2 3 4 5 6; do
-		estimate_in $b -1 60 && estimate_in $c 599 700 && sleep 1 || return 1
+		estimate_in $b -1 60 && estimate_in $c 540 700 && sleep 1 || return 1
 	done && gone overdue && soon $b
 '
 test_expect_success 'conservative: over' 'clean_up'

@@ -81,6 +81,14 @@ func (e *Engine) parkedReason(job *queue.Job, sc resource.Scope) string {
 	if !rest.Empty() {
 		parts = append(parts, fmt.Sprintf("rank %s is not online or not available", rest))
 	}
-	return fmt.Sprintf("%s; %d fit, %d of these down (%s)",
-		e.pool.Lack(job.Request, sc), fit.Count(), down.Count(), strings.Join(parts, "; "))
+	up := fit.Count() - down.Count()
+	return fmt.Sprintf("%s: %d fit when they are free, of which %s up and %s down (%s)",
+		e.pool.Needs(job.Request, sc), fit.Count(), are(up), are(down.Count()), strings.Join(parts, "; "))
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return fmt.Sprintf("%d are", n)
 }

@@ -152,7 +152,7 @@ func (e *Engine) takeInbox() {
 // armWake has a pass made when something begins or ends by itself.
 func (e *Engine) armWake(now float64) {
 	stopTimer(&e.wake)
-	if at := e.plan.Wake(); at > 0 && e.queue.Len() > 0 {
+	if at := e.plan.Wake(); at > now && e.queue.Len() > 0 {
 		e.wakeAt(now, at)
 	}
 }

@@ -79,14 +79,16 @@ up() { test "$(flux resource list -s up -no '{nnodes}')" = "$1"; }
 drain_3() { flux resource drain 3 "$@" && wait_for 10 up 3; }
 undrain_3() { flux resource undrain 3 && wait_for 10 up 4; }
 
-# The three obstacles on rank 3, and how each goes away
+# The three obstacles on rank 3, and how each goes away.  A job past its limit is
+# taken to last as long again as it is overdue: the small ones are shorter.
 obstacle() {
+    short=1m
     case $1 in
     drained) drain_3 "fan is broken" ;;
     unlimited) hurdle=$(submit -N1 --exclusive --requires=rank:3) && started $hurdle ;;
     overdue)
         hang_next && hurdle=$(submit -N1 --exclusive --requires=rank:3 -t 1s) &&
-            flux job wait-event -q -t 20 $hurdle epilog-start && sleep 1.5
+            flux job wait-event -q -t 20 $hurdle epilog-start && sleep 8.5 && short=6s
         ;;
     esac
 }
@@ -101,19 +103,19 @@ gone() {
 line_up() {
     case $1 in
     nodes)
-        head=$(submit -N4 --exclusive -t 10m) && one=$(submit -N1 --exclusive -t 1m) &&
-            two=$(submit -N2 --exclusive -t 1m)
+        head=$(submit -N4 --exclusive -t 10m) && one=$(submit -N1 --exclusive -t $short) &&
+            two=$(submit -N2 --exclusive -t $short)
         ;;
     queues)
-        head=$(submit -N4 --exclusive -t 10m) && one=$(submit -q debug -N1 --exclusive -t 1m) &&
-            two=$(submit -q debug -N2 --exclusive -t 1m)
+        head=$(submit -N4 --exclusive -t 10m) && one=$(submit -q debug -N1 --exclusive -t $short) &&
+            two=$(submit -q debug -N2 --exclusive -t $short)
         ;;
     property)
-        head=$(submit -N3 --exclusive --requires=big -t 10m) && one=$(submit -N1 --exclusive --requires=big -t 1m) &&
-            two=$(submit -N2 --exclusive -t 1m)
+        head=$(submit -N3 --exclusive --requires=big -t 10m) && one=$(submit -N1 --exclusive --requires=big -t $short) &&
+            two=$(submit -N2 --exclusive -t $short)
         ;;
     cores)
-        head=$(submit -n16 -t 10m) && one=$(submit -n4 -t 1m) && two=$(submit -n8 -t 1m)
+        head=$(submit -n16 -t 10m) && one=$(submit -n4 -t $short) && two=$(submit -n8 -t $short)
         ;;
     esac
 }

@@ -31,7 +31,7 @@ func (p *Plan) Begin(q *queue.Queue, fresh []*queue.Job, opt Options) *Pass {
 	if ps.fresh {
 		ps.jobs = sorted(fresh)
 	} else {
-		p.queues = map[string]*queueState{}
+		p.queues, p.wake = map[string]*queueState{}, 0
 		if len(p.list) > 0 || len(p.blocks) > 0 {
 			p.build(opt.Now, q)
 		}
@@ -90,7 +90,7 @@ func (ps *Pass) stateOf(name string) *queueState {
 	if q == nil {
 		q = &queueState{rule: ps.opt.Rule(name)}
 		if p.queues == nil {
-			p.queues = map[string]*queueState{}
+			p.queues, p.wake = map[string]*queueState{}, 0
 		}
 		p.queues[name] = q
 	}
@@ -108,6 +108,9 @@ func (ps *Pass) passOver(job *queue.Job) bool {
 		return true
 	}
 	q := ps.stateOf(job.Request.Queue)
+	if !job.Sound(ps.plan.pool) { // to be denied, perhaps, wherever it waits
+		return false
+	}
 	return job.Failed == ps.plan.version && !ps.due(q, job) || q.blocks(job)
 }
 

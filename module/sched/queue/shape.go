@@ -58,6 +58,11 @@ func (s *Shape) Check(p *resource.Pool, rules Rules) (resource.Scope, error) {
 	return s.scope, s.fault
 }
 
+// Sound tells whether Check was made for the pool as it is, and found no fault.
+func (s *Shape) Sound(p *resource.Pool) bool {
+	return s.checked && s.generation == p.Generation() && s.fault == nil
+}
+
 // Parked tells whether the nodes that are up could not satisfy the shape, were
 // they all free. Check comes first.
 func (s *Shape) Parked(p *resource.Pool) bool {

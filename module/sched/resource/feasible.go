@@ -95,6 +95,11 @@ func needs(req *jobspec.Request, sc Scope, link string) string {
 	return plural(req.Nodes.Min, what) + link + amounts(cores, gpus)
 }
 
+// Needs says in words what a request asks for.
+func (s *State) Needs(req *jobspec.Request, sc Scope) string {
+	return "needs " + needs(req, sc, " of ")
+}
+
 // Lack says in words what a request waits for, where Find found no place.
 func (s *State) Lack(req *jobspec.Request, sc Scope) string {
 	if req.ByNode() && (req.Exclusive || sc.AllWhole) {
