@@ -45,7 +45,7 @@ print(json.dumps(s[\"allocated\"]))" > status &&
 '
 test_expect_success 'a job that does not fit waits, is told why, and runs when there is room' '
 	d=$(submit -N2 --exclusive) &&
-	wait_for 10 test -n "$(flux jobs -no "{annotations.sched.reason_pending}" $d)" &&
+	told() { test -n "$(flux jobs -no "{annotations.sched.reason_pending}" $d)"; } && wait_for 10 told &&
 	pending $d &&
 	flux jobs -no "{annotations.sched.reason_pending}" $d | grep "needs 2 whole nodes, 0 are free" &&
 	cancel $b && started $d && test "$(ranks $d)" = "[2-3]" &&
@@ -123,7 +123,7 @@ for policy in easy conservative; do
 		a=$(submit -N3 --exclusive -t 10m) && started $a &&
 		b=$(submit -N4 --exclusive -t 10m) && c=$(submit -N1 -t 30m) && d=$(submit -N1 -t 5m) &&
 		started $d && pending $b && pending $c &&
-		flux jobs -no "{annotations.sched.t_estimate}" $b | grep "[1-9]" &&
+		told() { flux jobs -no "{annotations.sched.t_estimate}" $b | grep "[1-9]"; } && wait_for 10 told &&
 		flux job info $d eventlog | grep backfill &&
 		flux cancel $a $d && started $b && cancel_all
 	'

@@ -53,7 +53,7 @@ func (e *Engine) onReserveRemove(payload string, q Request) {
 		change:  func(b *reserve.Book) error { return b.Remove(in.Name) },
 		answer: func() any {
 			e.log(Info, "reservation %s is removed", in.Name)
-			return reserve.RemoveResponse{Name: in.Name}
+			return reserve.RemoveResponse(in)
 		},
 	})
 }
