@@ -108,10 +108,8 @@ func (e *Engine) fenceLost(w *was, ranks *idset.Set) {
 	if w.free != nil {
 		ranks = ranks.Difference(w.free)
 	}
-	a := e.pool.Alloc(w.id)
-	if a == nil { // there is no R at all
-		var err error
-		if a, err = e.pool.RestoreFenced(w.id, ranks); err != nil {
+	if a := e.pool.Alloc(w.id); a == nil { // there is no R at all
+		if _, err := e.pool.RestoreFenced(w.id, ranks); err != nil {
 			e.log(Err, "%s", err)
 			return
 		}

@@ -42,7 +42,6 @@ func pieces(n, cores int, limit float64) event {
 func (e event) in(queue string) event  { e.job.queue = queue; return e }
 func (e event) at(priority int) event  { e.job.priority = priority; return e }
 func (e event) with(gpus int) event    { e.job.gpus = gpus; return e }
-func (e event) until(s float64) event  { e.job.lasts = s; return e }
 func (e event) together() event        { e.more = true; return e }
 func pass(seconds int) event           { return event{what: "wait", value: seconds} }
 func happens(what string, n int) event { return event{what: what, pick: n} }

@@ -183,7 +183,7 @@ func (e *Engine) lookAtClock() {
 	}
 	e.watchClock()
 	if crossed {
-		e.kick()
+		e.loosen()
 	}
 }
 
