@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-3.0-or-later
 test_description='no node is idle for a job that can not run yet: drained nodes, no time limits, epilogs that hang'
 LIMIT=280
+: "${POLICIES:=fifo easy}" # conservative: t3052
 . "$(dirname "$0")/lib/burrow.sh"
 . "$T/lib/sched.sh"
 . "$T/lib/idle.sh"
