@@ -33,7 +33,7 @@ func (p *Plan) Forecast(q *queue.Queue, opt Options, stop func() bool, each func
 	}
 	f := &p.forecast
 	if f.version != p.version {
-		p.built, p.rules = false, opt.Rules
+		p.built, p.rules, p.expiration = false, opt.Rules, opt.Expiration
 		p.build(opt.Now, q)
 		f.prof.copyOf(&p.prof)
 		f.search.profile = &f.prof
@@ -51,7 +51,7 @@ func (p *Plan) Forecast(q *queue.Queue, opt Options, stop func() bool, each func
 func (f *forecast) estimate(ps *Pass, job *queue.Job) float64 {
 	p := ps.plan
 	sc, fault := job.Check(p.pool, ps.opt.Rules)
-	sp, within, ok := ps.span(job, sc.Within)
+	sp, within, ok := p.span(job, sc.Within, ps.opt.Now)
 	sc.Within = within
 	if fault != nil || !ok || job.Priority == queue.Held || job.Parked(p.pool) {
 		return 0

@@ -27,7 +27,7 @@ type Pass struct {
 // order, where these are all that is new since the last.
 func (p *Plan) Begin(q *queue.Queue, fresh []*queue.Job, opt Options) *Pass {
 	ps := &Pass{plan: p, opt: opt, queue: q, jobs: q.Jobs(), fresh: p.passed == p.version}
-	p.built, p.windows, p.rules, p.spent = false, nil, opt.Rules, 0
+	p.built, p.windows, p.rules, p.expiration, p.spent = false, nil, opt.Rules, opt.Expiration, 0
 	if ps.fresh {
 		ps.jobs = sorted(fresh)
 	} else {
@@ -52,7 +52,9 @@ func (ps *Pass) Step(stop func() bool) bool {
 		if ps.passOver(job) {
 			continue
 		}
-		if len(ps.Started) == maxStarts {
+		if len(ps.Started) == maxStarts || ps.fresh && ps.plan.version != ps.begun {
+			// Those that lost their reservations to a new job come before the
+			// rest of the new ones.
 			ps.More = true
 			break
 		}
@@ -111,7 +113,11 @@ func (ps *Pass) passOver(job *queue.Job) bool {
 	if !job.Sound(ps.plan.pool) { // to be denied, perhaps, wherever it waits
 		return false
 	}
-	return job.Failed == ps.plan.version && !ps.due(q, job) || q.blocks(job)
+	if q.blocks(job) {
+		return true
+	}
+	first := q.rule.Kind == FIFO && q.first == nil // it may be this one that blocks the others
+	return job.Failed == ps.plan.version && !ps.due(q, job) && !first
 }
 
 // due tells whether a job that does not fit gets a reservation.
@@ -141,7 +147,7 @@ func (ps *Pass) look(job *queue.Job) {
 		return
 	}
 	q := ps.stateOf(job.Request.Queue)
-	sp, within, ok := ps.span(job, sc.Within)
+	sp, within, ok := p.span(job, sc.Within, ps.opt.Now)
 	sc.Within = within
 	if job.Priority == queue.Held || !ok || job.Parked(p.pool) || q.blocks(job) {
 		ps.release(job)

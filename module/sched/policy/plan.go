@@ -64,6 +64,8 @@ type Plan struct {
 	overdue map[jobid.ID]float64 // assumed ends of jobs past their limits
 	blocks  []Block
 	rules   queue.Rules
+	// expiration is when the instance ends; 0 if it does not.
+	expiration float64
 
 	built   bool // prof is up to date
 	prof    profile
@@ -185,6 +187,7 @@ func (p *Plan) runs(now float64) {
 func (p *Plan) end(a *resource.Alloc, now float64) float64 {
 	switch {
 	case a.Expiration == 0:
+		delete(p.overdue, a.ID)
 		return p.horizon
 	case a.Expiration > now:
 		delete(p.overdue, a.ID)
@@ -271,10 +274,14 @@ func (p *Plan) holds(r *Reservation, now float64) bool {
 	if fault != nil {
 		return false
 	}
-	inside := r.Job.Request.Reservation != ""
+	sp, within, ok := p.span(r.Job, sc.Within, now)
+	if !ok || sp.duration == 0 && r.End != sp.end(r.Start) {
+		return false // its end was that of the instance or of an advance reservation
+	}
+	sc.Within = within
 	for _, t := range r.Takes {
 		i := int(t.Node)
-		c, g := p.prof.room(i, r.Start, r.End, inside)
+		c, g := p.prof.room(i, r.Start, r.End, sp.inside)
 		if !p.up.Has(i) || sc.Within != nil && !sc.Within.Has(i) || c < t.Cores || g < t.GPUs {
 			return false
 		}

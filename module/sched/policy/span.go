@@ -15,14 +15,13 @@ type jobID = jobid.ID
 
 // span returns when a job may run, and the nodes that it may have of those
 // within; false if it names an advance reservation that it can't use.
-func (ps *Pass) span(job *queue.Job, within resource.Bits) (span, resource.Bits, bool) {
-	p := ps.plan
+func (p *Plan) span(job *queue.Job, within resource.Bits, now float64) (span, resource.Bits, bool) {
 	if p.horizon == 0 {
-		p.horizon = ps.opt.Now + year
+		p.horizon = now + year
 	}
 	sp := span{duration: job.Request.Duration, until: p.horizon}
-	if ps.opt.Expiration > 0 {
-		sp.until, sp.known = ps.opt.Expiration, true
+	if p.expiration > 0 {
+		sp.until, sp.known = p.expiration, true
 	}
 	name := job.Request.Reservation
 	if name == "" {
