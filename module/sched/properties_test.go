@@ -3,6 +3,7 @@
 package sched
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -121,7 +122,14 @@ func (p *promises) overtaken(j *refJob, plans map[jobid.ID]place) bool {
 			return true
 		}
 	}
-	return false
+	still := slices.DeleteFunc(slices.Clone(front), func(id jobid.ID) bool {
+		f := p.w.ref.job(id)
+		return f == nil || f.running
+	})
+	return !slices.IsSortedFunc(still, func(a, b jobid.ID) int {
+		x, y := p.w.ref.job(a), p.w.ref.job(b)
+		return cmp.Or(cmp.Compare(y.priority, x.priority), cmp.Compare(x.id, y.id))
+	})
 }
 
 // endless tells whether a job in front waits for one without a limit: its
@@ -155,12 +163,26 @@ func (p *promises) apart(map[jobid.ID]place) error {
 	return nil
 }
 
+// plans are the reservations of the engine.
+func (u *underTest) plans() map[jobid.ID]place {
+	plans := map[jobid.ID]place{}
+	for _, r := range u.engine.plan.Reservations() {
+		p := place{r.Start, r.End, map[int]room{}}
+		for _, t := range r.Takes {
+			p.holds[u.engine.pool.Rank(int(t.Node))] = room{int(t.Cores), int(t.GPUs)}
+		}
+		plans[r.Job.ID] = p
+	}
+	return plans
+}
+
+// The engine keeps its promises.
 func TestPromises(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawStory(rt, 15)
-		w := newWorld(s, solo{s.reference()})
-		p := &promises{w: w, plans: w.ref.planned}
-		w.rest = p.check
+		u := newUnderTest(fatal{t, rt}, s)
+		w := newWorld(s, u)
+		w.rest = (&promises{w: w, plans: u.plans}).check
 		if err := w.play(); err != nil {
 			rt.Fatal(err)
 		}

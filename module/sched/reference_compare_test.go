@@ -20,13 +20,14 @@ const epoch = 1e9
 // A story is a machine and what happens to it. It is data, so that the same is
 // told to several schedulers, and a shorter one can be tried.
 type story struct {
-	nodes  []refNode
-	queues map[string]refQueue
-	others refQueue
-	match  string
-	ends   float64
-	runs   []refJob // there before the scheduler
-	events []event
+	nodes   []refNode
+	queues  map[string]refQueue
+	others  refQueue
+	match   string
+	ends    float64
+	overdue bool     // jobs may outlive their limits
+	runs    []refJob // there before the scheduler
+	events  []event
 }
 
 type event struct {
@@ -57,6 +58,8 @@ type told interface {
 // side is a scheduler that is told a story.
 type side interface {
 	told
+	// deliver brings what was told, with no pass yet.
+	deliver()
 	// settle delivers all there is at a time, calls passed after each pass, and
 	// returns what was started and denied since the last time, in words.
 	settle(now float64, passed func()) []string
@@ -71,6 +74,7 @@ type world struct {
 	side   side
 	now    float64
 	lastID jobid.ID
+	blocks int // advance reservations so far
 	begun  map[jobid.ID]float64
 	until  map[jobid.ID]float64 // expiration at the start
 	got    []string             // by the reference, in this turn
@@ -122,12 +126,17 @@ func (w *world) play() error {
 			break
 		}
 		w.note(e)
+		if e.what == "wait" || e.what == "reload" {
+			if err = w.settle(); err != nil {
+				break
+			}
+		}
 		if e.what == "wait" {
 			err = w.wait(float64(e.value))
 			continue
 		}
 		w.tell(e)
-		if !e.more {
+		if !e.more || e.what == "reload" {
 			err = w.settle()
 		}
 	}
@@ -183,10 +192,10 @@ func (w *world) settle() error {
 func (w *world) wait(d float64) error {
 	until := w.now + d
 	for range 10_000 {
-		w.now = max(w.now, min(until, w.side.next(), w.ref.next(), w.nextEnd()))
+		w.now = max(w.now, min(until, w.side.next(), w.ref.next()+0.003, w.nextEnd()))
 		for _, late := range []bool{false, true} {
 			for _, j := range slices.Clone(w.ref.jobs) {
-				if w.due(j) == w.now && j.late == late {
+				if w.due(j) == w.now && (j.late && w.overdue) == late {
 					w.end(j)
 				}
 			}
@@ -194,7 +203,7 @@ func (w *world) wait(d float64) error {
 				return err
 			}
 		}
-		if w.ref.next() <= w.now {
+		if w.ref.next() < w.now-0.002 {
 			return fmt.Errorf("%4.0f a pass is due, there is none", w.now-epoch)
 		}
 		if w.now >= until {
@@ -206,10 +215,14 @@ func (w *world) wait(d float64) error {
 
 // due is when a job ends by itself.
 func (w *world) due(j *refJob) float64 {
-	if !j.running || j.lasts == 0 {
-		return math.Inf(1)
+	at := math.Inf(1)
+	if j.running && j.lasts > 0 {
+		at = w.begun[j.id] + j.lasts
 	}
-	return w.begun[j.id] + j.lasts
+	if j.running && j.expiration > 0 && !w.overdue {
+		at = min(at, j.expiration)
+	}
+	return at
 }
 
 func (w *world) nextEnd() float64 {
@@ -226,158 +239,4 @@ func (w *world) end(j *refJob) {
 	w.say("%d ends", j.id)
 	w.side.free(j.id)
 	w.ref.free(j.id)
-}
-
-// some picks one of the jobs.
-func (w *world) some(pick int, want func(*refJob) bool) *refJob {
-	var list []*refJob
-	for _, j := range w.ref.jobs {
-		if want(j) {
-			list = append(list, j)
-		}
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	return list[pick%len(list)]
-}
-
-func runs(j *refJob) bool  { return j.running }
-func waits(j *refJob) bool { return !j.running && !j.denied }
-
-// whole tells whether all of a job is known: no node is fenced for it.
-func known(j *refJob) bool { return j.running && len(j.fences) == 0 && len(j.holds) > 1 }
-
-// tell tells both of an event.
-func (w *world) tell(e event) {
-	both := []told{w.side, w.ref}
-	w.shaken = w.shaken || slices.Contains([]string{"extend", "node", "shrink", "property", "instance", "reload", "reserve"}, e.what)
-	n := e.pick % len(w.nodes)
-	node := &w.ref.nodes[n]
-	switch e.what {
-	case "submit":
-		w.lastID++
-		e.job.id = w.lastID
-		w.say("%s", e.job.asks())
-		for _, s := range both {
-			s.submit(e.job)
-		}
-	case "end":
-		if j := w.some(e.pick, runs); j != nil {
-			w.end(j)
-		}
-	case "cancel":
-		if j := w.some(e.pick, waits); j != nil {
-			w.say("%d is cancelled", j.id)
-			for _, s := range both {
-				s.cancel(j.id)
-			}
-		}
-	case "priority":
-		if j := w.some(e.pick, waits); j != nil {
-			w.say("%d has priority %d", j.id, e.value)
-			for _, s := range both {
-				s.prioritize(j.id, e.value)
-			}
-		}
-	case "extend":
-		if j := w.some(e.pick, runs); j != nil {
-			at := max(0, w.now+float64(e.value))
-			if e.value == 0 {
-				at = 0
-			}
-			w.say("%d expires at %.0f", j.id, at-epoch)
-			for _, s := range both {
-				s.expire(j.id, at)
-			}
-		}
-	case "part":
-		if j := w.some(e.pick, known); j != nil {
-			n := slices.Min(slices.Collect(maps.Keys(j.holds)))
-			w.say("%d lets go of rank %d", j.id, n)
-			for _, s := range both {
-				s.freeNode(j.id, n)
-			}
-		}
-	case "node":
-		up := !node.up
-		if node.gone {
-			return
-		}
-		w.say("rank %d up: %t", n, up)
-		for _, s := range both {
-			s.setUp(n, up)
-		}
-	case "shrink":
-		if node.gone {
-			return
-		}
-		w.say("rank %d is gone", n)
-		for _, s := range both {
-			s.shrink(n)
-		}
-	case "property":
-		name := string('a' + rune(e.value%2))
-		on := !node.props[name]
-		w.say("rank %d %s: %t", n, name, on)
-		for _, s := range both {
-			s.property(n, name, on)
-		}
-	case "reserve":
-		b := refBlock{name: fmt.Sprint("m", len(w.log)), nodes: map[int]bool{}, made: w.now}
-		b.start = w.now + float64(e.value)
-		b.end = b.start + 10
-		for n := range min(e.pick+1, len(w.nodes)) {
-			b.nodes[n] = true
-		}
-		for _, o := range w.ref.blocks {
-			if o.start < b.end && b.start < o.end {
-				return // it could be refused
-			}
-		}
-		w.say("%v is reserved from %.0f to %.0f for %s", b.nodes, b.start-epoch, b.end-epoch, b.name)
-		for _, s := range both {
-			s.reserve(b)
-		}
-	case "unreserve":
-		if len(w.ref.blocks) == 0 {
-			return
-		}
-		name := w.ref.blocks[e.pick%len(w.ref.blocks)].name
-		w.say("%s is given up", name)
-		for _, s := range both {
-			s.unreserve(name)
-		}
-	case "instance":
-		at := w.now + float64(e.value)
-		w.say("the instance ends at %.0f", at-epoch)
-		for _, s := range both {
-			s.instance(at)
-		}
-	case "reload":
-		if slices.ContainsFunc(w.ref.nodes, func(n refNode) bool { return n.gone }) {
-			return // the fake's inventory is that of the start
-		}
-		w.say("reload")
-		for _, s := range both {
-			s.reload()
-		}
-	default:
-		panic(e.what)
-	}
-}
-
-func (j *refJob) asks() string {
-	s := fmt.Sprintf("submit %d priority %d queue %q needs %q: ", j.id, j.priority, j.queue, j.needs)
-	if j.nodes > 0 {
-		s += fmt.Sprintf("%d nodes of ", j.nodes)
-	}
-	s += fmt.Sprintf("%d slots of %d cores %d gpus", j.slots, j.cores, j.gpus)
-	if j.most > 0 {
-		s += fmt.Sprintf(", %d at most", j.most)
-	}
-	if j.whole {
-		s += " exclusive"
-	}
-	return s + fmt.Sprintf(" limit %.0f lasts %.0f late %t", j.limit, j.lasts, j.late)
 }

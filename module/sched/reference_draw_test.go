@@ -13,9 +13,6 @@ const all = 1 << 30
 
 var policies = map[string]refQueue{"fifo": {true, 1}, "easy": {false, 1}, "conservative": {false, all}}
 
-// able tells what the engine can do; the rest is not drawn.
-var able struct{ queues, last, whole, reserve bool }
-
 // stories draws a machine, what runs on it, and what happens: so many things at
 // least.
 func stories(least int) *rapid.Generator[story] {
@@ -26,18 +23,15 @@ func drawStory(t *rapid.T, least int) story {
 	var s story
 	name := rapid.SampledFrom([]string{"fifo", "easy", "conservative"})
 	s.others = policies[name.Draw(t, "policy")]
-	if able.queues && rapid.Bool().Draw(t, "a policy for p") {
+	if rapid.Bool().Draw(t, "a policy for p") {
 		s.queues = map[string]refQueue{"p": policies[name.Draw(t, "of p")]}
 		if rapid.Bool().Draw(t, "a depth for p") {
 			s.queues["p"] = refQueue{s.queues["p"].fifo, rapid.IntRange(0, 3).Draw(t, "depth of p")}
 		}
 	}
-	match := []string{"first", "best", "worst"}
-	if able.last {
-		match = append(match, "last")
-	}
-	s.match = rapid.SampledFrom(match).Draw(t, "match")
-	whole := able.whole && rapid.IntRange(0, 3).Draw(t, "whole nodes") == 3
+	s.match = rapid.SampledFrom([]string{"first", "last", "best", "worst"}).Draw(t, "match")
+	s.overdue = rapid.Bool().Draw(t, "overdue")
+	whole := rapid.IntRange(0, 3).Draw(t, "whole nodes") == 3
 	if rapid.IntRange(0, 4).Draw(t, "ends") == 4 {
 		s.ends = epoch + 600
 	}
@@ -84,6 +78,9 @@ func drawJob(t *rapid.T) refJob {
 		limit:    float64(rapid.SampledFrom([]int{10, 20, 5, 30, 40, 15, 0}).Draw(t, "limit")),
 		late:     rapid.Bool().Draw(t, "late"),
 	}
+	if rapid.IntRange(0, 7).Draw(t, "inside") == 7 {
+		j.block = rapid.SampledFrom([]string{"m1", "m2", "m3"}).Draw(t, "block")
+	}
 	if rapid.Bool().Draw(t, "by node") {
 		j.nodes = rapid.IntRange(1, 4).Draw(t, "count")
 		j.slots = rapid.IntRange(1, 2).Draw(t, "per node")
@@ -119,10 +116,7 @@ func drawEvent(t *rapid.T) event {
 	case "instance":
 		e.value *= 50
 	case "reserve":
-		switch {
-		case !able.reserve:
-			e.what = "wait"
-		case e.pick > 10:
+		if e.pick > 10 {
 			e.what = "unreserve"
 		}
 	case "shrink":

@@ -4,6 +4,7 @@ package sched
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -18,11 +19,13 @@ import (
 // underTest is the engine as a side: a story goes to it by the protocol.
 type underTest struct {
 	*fakeFlux
-	seen map[jobid.ID]bool // starts and denials that were reported
+	machine *story            // as it is by now
+	seen    map[jobid.ID]bool // starts and denials that were reported
 }
 
 func newUnderTest(t testing.TB, s story) *underTest {
-	u := &underTest{newFakeFlux(t, s.inventory()), map[jobid.ID]bool{}}
+	s.nodes = s.reference().nodes
+	u := &underTest{newFakeFlux(t, s.inventory()), &s, map[jobid.ID]bool{}}
 	u.config = s.config()
 	u.hooks = true
 	for i := range s.runs {
@@ -33,11 +36,21 @@ func newUnderTest(t testing.TB, s story) *underTest {
 			u.up.Remove(n)
 		}
 	}
-	u.load()
+	u.begin()
 	return u
 }
 
-// kinds of policies by what they mean.
+// begin loads the engine. In a story in which jobs outlive their limits it makes
+// no estimates: these look at the future too, and when that was first done
+// decides how much longer such a job is taken to last.
+func (u *underTest) begin() {
+	u.load()
+	if u.machine.overdue {
+		u.engine.slow = &fakeTimer{dead: true}
+	}
+}
+
+// kind is the policy that does what is meant.
 func (q refQueue) kind() policy.Kind {
 	switch {
 	case q.fifo:
@@ -48,12 +61,17 @@ func (q refQueue) kind() policy.Kind {
 	return policy.Conservative
 }
 
-var matches = map[string]resource.Order{"first": resource.First, "best": resource.Best, "worst": resource.Worst}
-
 // config is what the engine is to do as the story says.
 func (s *story) config() Config {
 	c := DefaultConfig()
-	c.Policy, c.Match = s.others.kind(), matches[s.match]
+	c.Policy, c.Depth, c.LogLevel = s.others.kind(), s.others.depth, Debug
+	c.Match, _ = resource.ParseOrder(s.match)
+	c.NodeExclusive.Properties = []string{"w"}
+	c.Queues = map[string]QueueConfig{}
+	for name, q := range s.queues {
+		kind, depth := q.kind(), q.depth
+		c.Queues[name] = QueueConfig{Policy: &kind, Depth: &depth}
+	}
 	return c
 }
 
@@ -63,7 +81,9 @@ func (s *story) inventory() string {
 	props := map[string]*idset.Set{}
 	for n, node := range s.nodes {
 		lite[n] = part(n, node.room)
-		for name, on := range node.props {
+		has := maps.Clone(node.props)
+		has["w"] = node.whole
+		for name, on := range has {
 			if on {
 				if props[name] == nil {
 					props[name] = &idset.Set{}
@@ -152,7 +172,23 @@ func (j *refJob) spec() string {
 	if j.needs != "" {
 		system = append(system, fmt.Sprintf(`"constraints":{"properties":[%q]}`, j.needs))
 	}
+	if j.block != "" {
+		system = append(system, fmt.Sprintf(`"burrow":{"reservation":%q}`, j.block))
+	}
 	return spec(resources, j.limit, strings.Join(system, ","))
+}
+
+// deliver lets the engine have what was sent, before anything else: what comes
+// in one turn comes in the order of the story.
+func (u *underTest) deliver() {
+	for _, line := range []string{"from-job-manager", "from-resource"} {
+		for len(u.lines[line]) > 0 {
+			f := u.lines[line][0]
+			u.lines[line] = u.lines[line][1:]
+			f()
+		}
+		u.drop(line)
+	}
 }
 
 func (u *underTest) submit(j refJob) {
@@ -192,6 +228,7 @@ func (u *underTest) shrink(n int) { u.change(fmt.Sprintf(`{"shrink":"%d"}`, n)) 
 
 func (u *underTest) property(n int, name string, on bool) {
 	key := map[bool]string{true: "add", false: "remove"}[on]
+	u.machine.nodes[n].props[name] = on
 	u.change(fmt.Sprintf(`{"property-%s":{"%s":"%d"}}`, key, name, n))
 }
 
@@ -200,8 +237,8 @@ func (u *underTest) reserve(b refBlock) {
 	for n := range b.nodes {
 		nodes.Add(n)
 	}
-	u.toSched("reserve-add", fmt.Sprintf(`{"name":%q,"nodes":%q,"start":%.0f,"duration":%.0f,"reason":"test"}`,
-		b.name, text(nodes), b.start, b.end-b.start), u.mustWork)
+	u.toSched("reserve-add", fmt.Sprintf(`{"name":%q,"nodes":%q,"start":%.0f,"duration":%.0f,"users":[%s]}`,
+		b.name, text(nodes), b.start, b.end-b.start, map[bool]string{true: "0"}[b.open]), u.mustWork)
 }
 
 func (u *underTest) unreserve(name string) {
@@ -214,12 +251,15 @@ func (u *underTest) mustWork(_ string, err error) {
 	}
 }
 
-func (u *underTest) instance(at float64) { u.change(fmt.Sprintf(`{"expiration":%.0f}`, at)) }
+func (u *underTest) instance(at float64) {
+	u.machine.ends = at
+	u.change(fmt.Sprintf(`{"expiration":%.0f}`, at))
+}
 
 func (u *underTest) reload() {
-	u.run()
 	u.unload()
-	u.load()
+	u.inventory = u.machine.inventory()
+	u.begin()
 }
 
 func (u *underTest) settle(now float64, passed func()) (got []string) {

@@ -5,10 +5,10 @@ package sched
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	"flux-burrow/hooks/jobid"
+	"flux-burrow/rv1reader/idset"
 )
 
 // What the reference is told.
@@ -32,30 +32,41 @@ func (r *reference) submit(j refJob) {
 	r.jobs = append(r.jobs, own)
 }
 
-func (r *reference) cancel(id jobid.ID)                   { r.drop(id) }
-func (r *reference) free(id jobid.ID)                     { r.drop(id) }
-func (r *reference) freeNode(id jobid.ID, n int)          { delete(r.job(id).holds, n) }
-func (r *reference) prioritize(id jobid.ID, priority int) { r.job(id).priority = priority }
-func (r *reference) setUp(n int, up bool)                 { r.nodes[n].up = up }
-func (r *reference) shrink(n int)                         { r.nodes[n].gone = true }
-func (r *reference) property(n int, name string, on bool) { r.nodes[n].props[name] = on }
-func (r *reference) reserve(b refBlock)                   { r.blocks = append(slices.Clone(r.blocks), b) }
-func (r *reference) instance(at float64)                  { r.ends = at }
+// loosen is said with all but the arrival of a job.
+func (r *reference) loosen() *reference {
+	r.calm = false
+	for _, j := range r.jobs {
+		j.hopeless = false
+	}
+	return r
+}
+
+func (r *reference) cancel(id jobid.ID)                   { r.loosen().drop(id) }
+func (r *reference) free(id jobid.ID)                     { r.loosen().drop(id) }
+func (r *reference) freeNode(id jobid.ID, n int)          { delete(r.loosen().job(id).holds, n) }
+func (r *reference) prioritize(id jobid.ID, priority int) { r.loosen().job(id).priority = priority }
+func (r *reference) setUp(n int, up bool)                 { r.loosen().nodes[n].up = up }
+func (r *reference) shrink(n int)                         { r.loosen().nodes[n].gone = true }
+func (r *reference) property(n int, name string, on bool) { r.loosen().nodes[n].props[name] = on }
+func (r *reference) instance(at float64)                  { r.loosen().ends = at }
+func (r *reference) reserve(b refBlock)                   { r.loosen().blocks = append(slices.Clone(r.blocks), b) }
 
 func (r *reference) unreserve(name string) {
-	r.blocks = slices.DeleteFunc(slices.Clone(r.blocks), func(b refBlock) bool { return b.name == name })
+	r.loosen().blocks = slices.DeleteFunc(slices.Clone(r.blocks), func(b refBlock) bool { return b.name == name })
 }
 
 func (r *reference) expire(id jobid.ID, at float64) {
-	if !r.broken("extension") {
-		r.job(id).expiration = at
+	if j := r.loosen().job(id); !r.broken("extension") {
+		j.expiration = at
 	}
 }
 
 // reload is a new scheduler in its place: it knows what runs, and no plans.
 func (r *reference) reload() {
+	r.loosen().planned = nil
 	for _, j := range r.jobs {
-		j.plan, j.assumed = nil, 0
+		j.plan, j.assumed, j.seen = nil, 0, false
+		j.denied = !j.running && !r.possible(j) // it is asked for anew
 		if len(j.fences) > 0 {
 			j.expiration = 0 // there is no R that says it
 		}
@@ -64,12 +75,15 @@ func (r *reference) reload() {
 
 func (r *reference) clone() *reference {
 	c := *r
-	c.nodes, c.jobs = slices.Clone(r.nodes), nil
+	c.nodes, c.jobs, c.planned = slices.Clone(r.nodes), nil, slices.Clone(r.planned)
 	for n := range c.nodes {
 		c.nodes[n].props = maps.Clone(c.nodes[n].props)
 	}
 	for _, j := range r.jobs {
 		c.jobs = append(c.jobs, j.clone())
+	}
+	for i, j := range c.planned {
+		c.planned[i] = c.job(j.id)
 	}
 	return &c
 }
@@ -90,21 +104,24 @@ func (r *reference) denials() (got []string) {
 // have been in the way of a job in front.
 type solo struct{ *reference }
 
+func (s solo) deliver() {}
+
 func (s solo) settle(now float64, passed func()) (got []string) {
-	for due := true; due && len(s.waiting()) > 0; {
-		before := s.planned()
+	for n := 0; n < 16 && len(s.waiting()) > 0; n++ {
 		started := s.pass(now)
 		passed()
 		for _, j := range started {
 			got = append(got, "start "+j.text())
 		}
-		due = len(started) > 0 || !reflect.DeepEqual(before, s.planned())
+		if len(started) == 0 && !s.moved {
+			break
+		}
 	}
 	return append(got, s.denials()...)
 }
 
 // planned are the reservations of jobs that wait.
-func (r *reference) planned() map[jobid.ID]place {
+func (r *reference) plans() map[jobid.ID]place {
 	plans := map[jobid.ID]place{}
 	for _, j := range r.jobs {
 		if j.plan != nil {
@@ -112,4 +129,27 @@ func (r *reference) planned() map[jobid.ID]place {
 		}
 	}
 	return plans
+}
+
+// ranks tells where a job is.
+func (j *refJob) ranks() string {
+	set := idset.New(slices.Collect(maps.Keys(j.holds))...)
+	return set.String()
+}
+
+// text tells what a job was given.
+func (j *refJob) text() string {
+	s := fmt.Sprintf("%d:", j.id)
+	for n := range 64 {
+		if h, ok := j.holds[n]; ok {
+			s += fmt.Sprintf(" rank%d/core%d", n, h.cores)
+			if h.gpus > 0 {
+				s += fmt.Sprintf("/gpu%d", h.gpus)
+			}
+		}
+	}
+	if j.expiration > 0 {
+		s += fmt.Sprintf(" until %.0f", j.expiration-epoch)
+	}
+	return s
 }

@@ -39,12 +39,20 @@ func pieces(n, cores int, limit float64) event {
 	return event{what: "submit", job: refJob{priority: 16, slots: n, cores: cores, limit: limit, lasts: limit}}
 }
 
-func (e event) in(queue string) event  { e.job.queue = queue; return e }
-func (e event) at(priority int) event  { e.job.priority = priority; return e }
-func (e event) with(gpus int) event    { e.job.gpus = gpus; return e }
-func (e event) together() event        { e.more = true; return e }
-func pass(seconds int) event           { return event{what: "wait", value: seconds} }
-func happens(what string, n int) event { return event{what: what, pick: n} }
+// threes asks for nodes with three cores on each.
+func threes(n int, limit float64) event {
+	e := wholes(n, limit)
+	e.job.whole, e.job.cores = false, 3
+	return e
+}
+
+func (e event) inside(block string) event { e.job.block = block; return e }
+func (e event) in(queue string) event     { e.job.queue = queue; return e }
+func (e event) at(priority int) event     { e.job.priority = priority; return e }
+func (e event) with(gpus int) event       { e.job.gpus = gpus; return e }
+func (e event) together() event           { e.more = true; return e }
+func pass(seconds int) event              { return event{what: "wait", value: seconds} }
+func happens(what string, n int) event    { return event{what: what, pick: n} }
 
 // What starts where and when, worked out by hand. Jobs are numbered from 11 in
 // the order in which they are submitted.
@@ -52,6 +60,7 @@ var tables = []struct {
 	name   string
 	nodes  string
 	match  string
+	queues map[string]refQueue
 	runs   []refJob
 	events []event
 	want   string // for all policies
@@ -105,6 +114,23 @@ var tables = []struct {
 	{name: "the second in the queue", nodes: "4 4", runs: []refJob{running(1, 0, 4, 20), running(2, 1, 2, 20)},
 		events: []event{wholes(2, 10).together(), pieces(2, 4, 10).together(), pieces(1, 2, 35).together(), pieces(1, 2, 20), pass(10)},
 		want:   "14@0:1", but: map[string]string{"fifo": ""}},
+	// 12 takes the place that 11 was to have; 13, which came with it, is behind
+	// 11 all the same.
+	{name: "two that come together", nodes: "4 4 4", runs: []refJob{running(1, 0, 4, 44)},
+		events: []event{wholes(3, 10), wholes(1, 60).at(30).together(), wholes(1, 500), pass(44), happens("end", 0), pass(40)},
+		want:   "11@60:0-2 12@0:1 13@70:0"},
+	{name: "fifo without reservations", nodes: "4 4 4 4", queues: map[string]refQueue{"p": {true, 0}},
+		runs: []refJob{running(1, 0, 4, 10), running(2, 1, 4, 90)},
+		events: []event{threes(3, 10).at(20), wholes(2, 20).in("p"), pieces(1, 1, 5).in("p"),
+			pass(10), happens("end", 0), pass(20)},
+		want: "11@10:0,2-3 12@20:0,2 13@20:3"},
+	{name: "advance reservation", nodes: "4", events: []event{
+		{what: "reserve", value: 20}, wholes(1, 15), wholes(1, 10), wholes(1, 10).inside("m1"), pass(50)},
+		want: "11@0:0 12@30:0 13@20:0", but: map[string]string{"fifo": "11@0:0 12@30:0"}},
+	{name: "the end of the instance moves", nodes: "4", runs: []refJob{running(1, 0, 4, 10)}, events: []event{
+		{what: "instance", value: 50}, wholes(1, 0), {what: "instance", value: 100}, {what: "reserve", value: 60},
+		pass(10), happens("end", 0), pass(70)},
+		want: "11@70:0"},
 	{name: "best", nodes: "4 4 2", match: "best", events: []event{pieces(1, 1, 10), pieces(2, 1, 10), pieces(1, 2, 10)},
 		want: "11@0:2 12@0:0,2 13@0:0"},
 	{name: "worst", nodes: "4 4 2", match: "worst", events: []event{pieces(1, 1, 10), pieces(1, 1, 10), pieces(4, 1, 10)},
@@ -123,7 +149,7 @@ func byHand(t *testing.T, of func(*testing.T, story) side) {
 	for _, tt := range tables {
 		for policy, q := range policies {
 			t.Run(tt.name+"/"+policy, func(t *testing.T) {
-				s := story{nodes: machine(tt.nodes), others: q, match: tt.match, runs: tt.runs, events: tt.events}
+				s := story{overdue: true, nodes: machine(tt.nodes), others: q, match: tt.match, queues: tt.queues, runs: tt.runs, events: tt.events}
 				if s.match == "" {
 					s.match = "first"
 				}
