@@ -120,17 +120,6 @@ func (s solo) settle(now float64, passed func()) (got []string) {
 	return append(got, s.denials()...)
 }
 
-// planned are the reservations of jobs that wait.
-func (r *reference) plans() map[jobid.ID]place {
-	plans := map[jobid.ID]place{}
-	for _, j := range r.jobs {
-		if j.plan != nil {
-			plans[j.id] = *j.plan
-		}
-	}
-	return plans
-}
-
 // ranks tells where a job is.
 func (j *refJob) ranks() string {
 	set := idset.New(slices.Collect(maps.Keys(j.holds))...)
