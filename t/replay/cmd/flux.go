@@ -105,7 +105,9 @@ func (f *flags) inFlux(jobs []sim.Job, kinds []policy.Kind, scale float64) (rows
 		fmt.Fprintf(os.Stderr, "replay: %s\n", p.name)
 		records, cpu, err := f.instance(dir, p)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.name, err)
+			// The others may do.
+			fmt.Fprintf(os.Stderr, "replay: %s: %s\n", p.name, err)
+			continue
 		}
 		rows = append(rows, f.row(p.name, p.kind, records, scale, cpu, 0))
 	}

@@ -107,6 +107,16 @@ func TestNoneIdle(t *testing.T) {
 	}
 }
 
+// That can be seen: fifo leaves nodes idle that easy does not.
+func TestIdleIsSeen(t *testing.T) {
+	res := play(t, made(t, 64, 200, 1, 1), options(64, policy.FIFO))
+	for _, kind := range []policy.Kind{policy.Easy, policy.Conservative} {
+		if m := measure.Measure(res.Records, measure.Options{Nodes: 64, Policy: kind}); m.Idle.Open == 0 {
+			t.Errorf("the schedule of fifo looks like one of %s", kind)
+		}
+	}
+}
+
 func TestJobs(t *testing.T) {
 	line := func(submit, run, procs, req, reqTime float64) swf.Job {
 		j := swf.NewJob()
