@@ -176,9 +176,9 @@ def main():
     cancel = statistics.median(t[0] for t in times)
     free = statistics.median(t[1] for t in times)
     print(
-        "= %-20s %6d %7d %8.3f %8.3f %8.3f %8.3f %7.1f %8.3f %8.3f %s %s %6.2f"
+        "= %-20s %6d %7d %8.3f %8.3f %8.3f %8.3f %7.1f %8.3f %8.3f %s %6.2f"
         % (name, nodes, jobs, fill, cancel, free, floor, cancel / floor, pingfill, pingrounds,
-           sched.longest("pass_seconds"), sched.longest("turn_seconds"), memory),
+           sched.longest("pass_seconds"), memory),
         flush=True,
     )
 
