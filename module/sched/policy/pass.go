@@ -243,8 +243,15 @@ func (ps *Pass) again(job *queue.Job, q *queueState, sc resource.Scope, sp span)
 			}
 		}()
 	}
-	if r.Start > now && (r.checked == p.version || !ps.mayPlan()) {
-		return
+	if r.Start > now {
+		if r.checked == p.version {
+			return
+		}
+		// An earlier place can wait for the next pass, but not a start.
+		if !ps.mayPlan() && !p.pool.Could(job.Request, sc) {
+			ps.More = true
+			return
+		}
 	}
 	p.build(now, ps.queue)
 	if p.of[job.ID] != r { // the build has dropped it
