@@ -16,7 +16,8 @@ resumed() { wait_for 10 eval "flux dmesg | grep 'resumed: $1'"; }
 agent() { flux module load "$SO"; }
 # The plugin is loaded by the configuration
 rabbit_job() { rabbit -n1 "$T/lib/task" 0.2 > "$DIR/id" && posted -m description=burrow-prolog "$(cat "$DIR/id")" prolog-start; }
-environment() { flux post-job-event "$1" dws_environment; }
+# With variables, as dws posts it: flux-coral2's shell plugin wants them
+environment() { flux post-job-event "$1" dws_environment variables='{}'; }
 
 part_mount() {
 	agent && rabbit_job && wait_for 10 any_up && checkpointed && crash

@@ -12,7 +12,8 @@ under_flux 4 -Stbon.topo=kary:0 --test-exit-mode=leader
 . "$SHARNESS"
 
 # The dws side is played by hand, for its moments.
-environment() { flux post-job-event "$1" dws_environment; }
+# With variables, as dws posts it: flux-coral2's shell plugin wants them
+environment() { flux post-job-event "$1" dws_environment variables='{}'; }
 fine() { balanced "$1" && ! test -e "$DIR/violations"; }
 drained() { flux resource drain -no '{ranks} {reason}'; }
 slow() { echo "$2" > "$DIR/slow.$1"; }

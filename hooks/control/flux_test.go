@@ -25,7 +25,7 @@ until_state active
 state mount
 flux python -c 'import flux, sys
 from flux.job import JobID
-flux.Flux().rpc("job-manager.post-event.post", {"id": int(JobID(sys.argv[1])), "name": "dws_environment"}).get()' $id
+flux.Flux().rpc("job-manager.post-event.post", {"id": int(JobID(sys.argv[1])), "name": "dws_environment", "context": {"variables": {}}}).get()' $id
 flux job wait-event -q -t 20 $id clean
 echo "task $(flux job attach $id 2>/dev/null)"
 state over
