@@ -75,8 +75,9 @@ func (ps *Pass) end() {
 		p.rounds++
 		ps.More = true
 	}
-	if !ps.More {
-		p.passed = p.version
+	p.passed = p.version
+	if ps.More { // jobs that this pass did not come to are not new to the next
+		p.passed = 0
 	}
 }
 
