@@ -44,6 +44,9 @@ func (e *Engine) onAcquire(payload string, err error) {
 		return
 	}
 	change := func() {
+		if e.phase == Stopped {
+			return
+		}
 		e.onChange(v)
 		e.resolveReservations()
 		e.loosen()

@@ -101,6 +101,7 @@ func (e *Engine) replace(id jobid.ID) bool {
 		}
 		e.log(Err, "sched.alloc: %s is asked for twice: taking the later", id)
 		e.forget(id)
+		e.loosen()
 	}
 	if e.pool.Alloc(id) != nil {
 		e.log(Warning, "sched.alloc: %s had resources, which the job manager does not know of: freeing them", id)

@@ -34,8 +34,9 @@ type annotations struct {
 // annotate tells jobs that wait the reason and, where it is known, when they
 // start at the latest, if that is news. All are told why in turn; for the front
 // of the queue the words follow what changes, for the rest the kind of reason.
-func (e *Engine) annotate(now float64) {
-	e.plan.Forecast(&e.queue, e.options(now), turn(forecastTurn), func(job *queue.Job, at float64) {
+// It returns true once the whole queue was looked at and there was no news.
+func (e *Engine) annotate(now float64) (over bool) {
+	foreseen := e.plan.Forecast(&e.queue, e.options(now), turn(forecastTurn), func(job *queue.Job, at float64) {
 		if a := e.asks[job.ID]; a != nil {
 			a.notes.estimate = at
 		}
@@ -43,7 +44,7 @@ func (e *Engine) annotate(now float64) {
 	jobs := e.queue.Jobs()
 	notes, parked := 0, false
 	if e.noteAt >= len(jobs) {
-		e.noteAt = 0
+		e.noteAt, e.quiet = 0, true
 	}
 	look := func(i int) {
 		a := e.asks[jobs[i].ID]
@@ -90,6 +91,8 @@ func (e *Engine) annotate(now float64) {
 	if parked {
 		e.askDrained()
 	}
+	e.quiet = e.quiet && notes == 0 && foreseen
+	return e.quiet && e.noteAt >= len(jobs)
 }
 
 // news tells whether there is an estimate to be told: one that is not as told
@@ -111,7 +114,7 @@ func (e *Engine) reason(job *queue.Job, why policy.Why, first *queue.Job) string
 	case policy.WhyHeld:
 		return "is held: its priority is 0"
 	case policy.WhyReservation:
-		return fmt.Sprintf("waits for the advance reservation %s, which is not there or not for its user", job.Request.Reservation)
+		return fmt.Sprintf("waits for the advance reservation %s, which is not there, not for its user, or too short for its limit", job.Request.Reservation)
 	case policy.WhyBehind:
 		return fmt.Sprintf("waits for %s, which is before it in its queue", first.ID)
 	}

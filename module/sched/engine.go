@@ -47,9 +47,8 @@ type Engine struct {
 	queue      queue.Queue
 	asks       map[jobid.ID]*ask // open alloc requests, those that are being committed too
 
-	reservations    reserve.Book
-	reservationsGen uint64 // changes with what is reserved when
-	reserving       reserving
+	reservations reserve.Book
+	reserving    reserving
 
 	early    []earlyCheck // feasibility requests from before the inventory
 	statsFor []waitingStats
@@ -70,6 +69,7 @@ type Engine struct {
 	wanted     bool  // a pass was asked for meanwhile
 	retry      bool  // the next pass waits, as the last transaction failed
 	noteAt     int   // where in the queue annotations go on
+	quiet      bool  // there was no news since annotations were at the front
 	forecastAt float64
 	drained    drained
 

@@ -51,6 +51,7 @@ func (e *Engine) askDrained() {
 			}
 			return true
 		})
+		e.foretellSoon(e.host.Now())
 	})
 }
 

@@ -108,10 +108,7 @@ func (e *Engine) passed() {
 	e.commit(res.Started, now)
 	e.stats.passed(len(res.Started))
 	e.armWake(now)
-	if e.queue.Len() > 0 && e.slow == nil {
-		wait := max(0, e.forecastAt+forecastEvery-now)
-		e.slow = e.host.After(time.Duration(wait*float64(time.Second)), e.foretell)
-	}
+	e.foretellSoon(now)
 	if e.wanted = e.wanted || res.More; e.wanted {
 		e.kick()
 	}
@@ -124,8 +121,10 @@ func (e *Engine) finishPass() {
 	if e.passing == nil {
 		return
 	}
+	begin := time.Now()
 	for !e.passing.Step(func() bool { return false }) {
 	}
+	e.stats.turn.add(time.Since(begin))
 	e.passed()
 }
 
@@ -175,6 +174,15 @@ func (e *Engine) wakeAt(now, at float64) {
 	})
 }
 
+// foretellSoon asks for a round of annotations, unless one is to come.
+func (e *Engine) foretellSoon(now float64) {
+	e.quiet = false
+	if e.queue.Len() > 0 && e.slow == nil {
+		wait := min(max(0, e.forecastAt+forecastEvery-now), forecastEvery)
+		e.slow = e.host.After(time.Duration(wait*float64(time.Second)), e.foretell)
+	}
+}
+
 // foretell makes a round of estimates and annotations.
 func (e *Engine) foretell() {
 	stopTimer(&e.slow)
@@ -184,7 +192,9 @@ func (e *Engine) foretell() {
 	now := e.host.Now()
 	if e.passing == nil {
 		e.forecastAt = now
-		e.annotate(now)
+		if e.annotate(now) {
+			return // the next pass asks for a round again
+		}
 	}
 	if e.queue.Len() > 0 {
 		e.slow = e.host.After(time.Duration(forecastEvery*float64(time.Second)), e.foretell)

@@ -182,6 +182,12 @@ func TestAnnotations(t *testing.T) {
 	if got := f.engine.stats.count.Annotate; got != n+1 { // the new job's own
 		t.Errorf("%d more annotations, should be 1", got-n)
 	}
+	for range 3 {
+		f.advance(1)
+	}
+	if f.engine.slow != nil {
+		t.Error("there is no news, and it goes on looking for some")
+	}
 	f.end(a)
 	f.run()
 	if note := f.notes[b.id]; !gjson.Get(note, "t_estimate").Exists() || gjson.Get(note, "t_estimate").Type != gjson.Null ||

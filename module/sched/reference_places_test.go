@@ -237,7 +237,7 @@ func (r *reference) possible(j *refJob) bool { return r.empty(true).at(r.now, j.
 // shutOut tells whether a job names an advance reservation that it can't use.
 func (r *reference) shutOut(j *refJob) bool {
 	b := r.blockOf(j)
-	return j.block != "" && (b == nil || !b.open)
+	return j.block != "" && (b == nil || !b.open || max(r.now, b.start)+j.limit > b.end)
 }
 
 // parked tells whether a job could not run if what is up was free.

@@ -159,6 +159,7 @@ func (r *reference) pass(now float64) (started []*refJob) {
 	} else if later {
 		r.loosen()
 	}
+	r.blocks = slices.DeleteFunc(r.blocks, func(b refBlock) bool { return b.end <= r.now })
 	if len(r.planned)+len(r.blocks) > 0 {
 		r.assume()
 	}

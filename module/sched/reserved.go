@@ -7,17 +7,23 @@ import (
 
 	"flux-burrow/module/sched/jobspec"
 	"flux-burrow/module/sched/policy"
+	"flux-burrow/module/sched/reserve"
 )
 
-// blocks gives the advance reservations as plans see them.
-func (e *Engine) blocks() []policy.Block {
+// block tells the plan of the advance reservations that are not over.
+func (e *Engine) block() {
+	e.finishPass()
 	var list []policy.Block
 	for _, r := range e.reservations.List() {
+		if r.State(e.host.Now()) == reserve.Over {
+			continue
+		}
 		list = append(list, policy.Block{
 			Name: r.Name, Nodes: e.pool.NodesAt(r.Ranks), Start: r.Start, End: r.End, Users: r.Users,
 		})
 	}
-	return list
+	e.plan.SetBlocks(list)
+	e.kick()
 }
 
 // reservationFault says why a request can't run in the advance reservation that
@@ -27,12 +33,13 @@ func (e *Engine) reservationFault(req *jobspec.Request) error {
 		return nil
 	}
 	r := e.reservations.Get(req.Reservation)
-	if r == nil {
+	now := e.host.Now()
+	if r == nil || r.State(now) == reserve.Over {
 		return fmt.Errorf("unsatisfiable request: there is no advance reservation %q", req.Reservation)
 	}
-	if length := r.End - r.Start; req.Duration > length {
-		return fmt.Errorf("unsatisfiable request: its limit of %g s is longer than the advance reservation %s, which lasts %g s",
-			req.Duration, r.Name, length)
+	if left := r.End - max(r.Start, now); req.Duration > left {
+		return fmt.Errorf("unsatisfiable request: its limit of %g s is longer than the advance reservation %s, of which %.0f s are left",
+			req.Duration, r.Name, left)
 	}
 	sc, err := e.queue.Shape(req, 0).Check(e.pool, exclusive{e})
 	if err != nil {

@@ -126,11 +126,8 @@ func (e *Engine) takeReservations(value string, err error) {
 // reservationsChanged is called whenever something else is reserved than was
 // before.
 func (e *Engine) reservationsChanged() {
-	e.reservationsGen++
 	e.watchClock()
-	e.finishPass()
-	e.plan.SetBlocks(e.blocks())
-	e.kick()
+	e.block()
 }
 
 // resolveReservations follows a change of the inventory or of properties.
@@ -183,7 +180,7 @@ func (e *Engine) lookAtClock() {
 	}
 	e.watchClock()
 	if crossed {
-		e.loosen()
+		e.block()
 	}
 }
 

@@ -22,8 +22,8 @@ type forecast struct {
 // Forecast gives estimates to waiting jobs, the front of the queue first, until
 // stop says so. It is called between passes. Each gets the time at which the job
 // starts, if running jobs use up their time and no job comes before it; 0 if
-// that is not known.
-func (p *Plan) Forecast(q *queue.Queue, opt Options, stop func() bool, each func(job *queue.Job, at float64)) {
+// that is not known. It returns true once all have one.
+func (p *Plan) Forecast(q *queue.Queue, opt Options, stop func() bool, each func(job *queue.Job, at float64)) bool {
 	for _, r := range p.list {
 		if p.known(r.Start) {
 			each(r.Job, r.Start)
@@ -46,6 +46,7 @@ func (p *Plan) Forecast(q *queue.Queue, opt Options, stop func() bool, each func
 			each(job, f.estimate(ps, job))
 		}
 	}
+	return f.at >= len(jobs)
 }
 
 func (f *forecast) estimate(ps *Pass, job *queue.Job) float64 {
@@ -85,7 +86,7 @@ type Why int
 const (
 	WhyRoom        Why = iota // that enough becomes free, as others do not delay it
 	WhyHeld                   // its priority is 0
-	WhyReservation            // the advance reservation is not there, or not for its user
+	WhyReservation            // the advance reservation is not there, not for its user, or too short
 	WhyParked                 // nodes to come up
 	WhyBehind                 // the job before it in its queue (fifo)
 )
@@ -96,10 +97,8 @@ func (p *Plan) Why(job *queue.Job) (Why, *queue.Job) {
 	if job.Priority == queue.Held {
 		return WhyHeld, nil
 	}
-	if name := job.Request.Reservation; name != "" {
-		if b := p.Block(name); b == nil || !b.admits(job.UserID) {
-			return WhyReservation, nil
-		}
+	if _, _, ok := p.span(job, nil, p.prof.now); !ok {
+		return WhyReservation, nil
 	}
 	if _, fault := job.Check(p.pool, p.rules); fault == nil && job.Parked(p.pool) {
 		return WhyParked, nil

@@ -81,9 +81,6 @@ func (ps *Pass) end() {
 	}
 }
 
-// Rest is how many jobs are still to be looked at.
-func (ps *Pass) Rest() int { return len(ps.jobs) - ps.at }
-
 func (ps *Pass) stateOf(name string) *queueState {
 	if ps.state != nil && ps.name == name {
 		return ps.state
@@ -92,9 +89,6 @@ func (ps *Pass) stateOf(name string) *queueState {
 	q := p.queues[name]
 	if q == nil {
 		q = &queueState{rule: ps.opt.Rule(name)}
-		if p.queues == nil {
-			p.queues, p.wake = map[string]*queueState{}, 0
-		}
 		p.queues[name] = q
 	}
 	ps.state, ps.name = q, name

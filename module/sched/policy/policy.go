@@ -31,6 +31,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"flux-burrow/module/sched/queue"
@@ -47,25 +48,17 @@ const (
 	Conservative
 )
 
-var kinds = map[string]Kind{"fifo": FIFO, "easy": Easy, "conservative": Conservative}
+var kindNames = [...]string{"fifo", "easy", "conservative"}
 
 // Parse reads fifo, easy or conservative.
 func Parse(s string) (Kind, error) {
-	k, ok := kinds[s]
-	if !ok {
-		return FIFO, fmt.Errorf("policy=%q is none of fifo, easy, conservative", s)
+	if i := slices.Index(kindNames[:], s); i >= 0 {
+		return Kind(i), nil
 	}
-	return k, nil
+	return FIFO, fmt.Errorf("policy=%q is none of fifo, easy, conservative", s)
 }
 
-func (k Kind) String() string {
-	for name, v := range kinds {
-		if v == k {
-			return name
-		}
-	}
-	return "?"
-}
+func (k Kind) String() string { return kindNames[k] }
 
 // Limits of one pass.
 const (

@@ -242,8 +242,8 @@ func TestInstanceEnd(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for name, k := range kinds {
-		if got, err := Parse(name); err != nil || got != k || k.String() != name {
+	for i, name := range kindNames {
+		if got, err := Parse(name); err != nil || got != Kind(i) || got.String() != name {
 			t.Errorf("%s: %v %v", name, got, err)
 		}
 	}

@@ -28,7 +28,7 @@ func (p *Plan) span(job *queue.Job, within resource.Bits, now float64) (span, re
 		return sp, within, true
 	}
 	b := p.Block(name)
-	if b == nil || !b.admits(job.UserID) {
+	if b == nil || !b.admits(job.UserID) || max(now, b.Start)+sp.duration > b.End {
 		return sp, within, false
 	}
 	nodes := b.Nodes.Clone()

@@ -111,9 +111,6 @@ func (q *Queue) Shape(r *jobspec.Request, userID int64) *Shape {
 	return &Shape{Request: r, UserID: userID, key: key}
 }
 
-// Shapes returns how many shapes the jobs have.
-func (q *Queue) Shapes() int { return len(q.shapes) }
-
 // Forget drops what is known of all shapes.
 func (q *Queue) Forget() {
 	for _, s := range q.shapes {

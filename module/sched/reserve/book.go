@@ -93,18 +93,6 @@ func (b *Book) Remove(name string) error {
 	return nil
 }
 
-// Prune takes those out that are over, and returns them.
-func (b *Book) Prune(now float64) (over []*Reservation) {
-	b.list = slices.DeleteFunc(b.list, func(r *Reservation) bool {
-		if r.End > now {
-			return false
-		}
-		over = append(over, r)
-		return true
-	})
-	return over
-}
-
 // Next returns when the next one begins or ends; +Inf if none does.
 func (b *Book) Next(now float64) float64 {
 	next := math.Inf(1)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
+	"slices"
 )
 
 // Order is which nodes a request is given first.
@@ -19,25 +20,17 @@ const (
 	Last               // by rank, the highest first
 )
 
-var orders = map[string]Order{"first": First, "last": Last, "best": Best, "worst": Worst}
+var orderNames = [...]string{"first", "best", "worst", "last"}
 
 // ParseOrder reads first, last, best or worst.
 func ParseOrder(s string) (Order, error) {
-	o, ok := orders[s]
-	if !ok {
-		return First, fmt.Errorf("match=%q is none of first, last, best, worst", s)
+	if i := slices.Index(orderNames[:], s); i >= 0 {
+		return Order(i), nil
 	}
-	return o, nil
+	return First, fmt.Errorf("match=%q is none of first, last, best, worst", s)
 }
 
-func (o Order) String() string {
-	for name, v := range orders {
-		if v == o {
-			return name
-		}
-	}
-	return "?"
-}
+func (o Order) String() string { return orderNames[o] }
 
 // Scope limits a search to some nodes. The zero Scope is all nodes.
 type Scope struct {
